@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/llm/sigv4"
 	"github.com/tidemark/tidemark/store/notify"
 )
 
@@ -28,13 +29,13 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	open := c.Require == "none" || c.Require == "" && near
 	ups := make([]proxy.Upstream, 0, len(c.Upstreams))
 	for _, u := range c.Upstreams {
-		if open && !near && u.Key != "" {
+		if open && !near && (u.Key != "" || u.Sign != nil) {
 			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; "+
 				"require a token, or listen on this machine alone", a.address(), u.Name)
 		}
 		ups = append(ups, proxy.Upstream{
 			Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), KeyHeader: u.KeyHeader,
-			Handshake: u.Handshake, Hooks: u.Hooks, PassPaths: u.PassPaths, PassNames: u.PassNames,
+			Handshake: u.Handshake, Hooks: u.Hooks, PassPaths: u.PassPaths, PassNames: u.PassNames, Sign: signingKey(u.Sign),
 		})
 	}
 	var err error
@@ -97,6 +98,14 @@ func (a *App) openWritten(key []byte) error {
 // for each turn; whoever gets hold of a line should not have it for long.
 const handshakeFor = time.Hour
 
+// signingKey is a key for Amazon's service of models.
+func signingKey(s *config.Signing) *sigv4.Key {
+	if s == nil {
+		return nil
+	}
+	return &sigv4.Key{ID: s.ID, Secret: string(s.Secret), Token: string(s.Token), Region: s.Region, Service: "bedrock"}
+}
+
 // greet signs lines for plugins, where an upstream wants to see one.
 func (a *App) greet() func(session string) string {
 	for _, u := range a.config.LLM.Upstreams {
@@ -133,7 +142,7 @@ func redirect(ups []proxy.Upstream, named, base string) ([]proxy.Upstream, error
 	case strings.Contains(named, ":") && ups[i].API != api:
 		return nil, fmt.Errorf("upstream %s: it speaks %s; give one that speaks %s another name", name, ups[i].API, api)
 	case !sameServer(ups[i].BaseURL, base):
-		ups[i].Key, ups[i].PassPaths, ups[i].PassNames = "", nil, nil
+		ups[i].Key, ups[i].Sign, ups[i].PassPaths, ups[i].PassNames = "", nil, nil, nil
 	}
 	ups[i].BaseURL = base
 	return ups, nil

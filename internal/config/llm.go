@@ -36,10 +36,11 @@ type Marker struct {
 // Upstream is a provider, or a program that speaks like one.
 type Upstream struct {
 	Name      string
-	API       string          // openai, anthropic or gemini
+	API       string          // openai, anthropic, gemini, vertex, bedrock or ollama
 	BaseURL   string          // without a slash at the end
 	Key       endpoint.Secret // put in place of the client's; "" passes the client's own on
 	KeyHeader string          // where it goes; "" is as the API has it
+	Sign      *Signing        // requests are signed for Amazon's services; nil: they are not
 	Handshake bool            // a request must carry a line that our plugin was given
 	Hooks     bool            // a request must belong to a session that the agent's own hooks report
 
@@ -48,11 +49,18 @@ type Upstream struct {
 	PassNames []string
 }
 
+// Signing is the key that requests to Amazon's services are signed with. It comes from the environment,
+// under the names that Amazon's own tools read.
+type Signing struct {
+	Region, ID    string
+	Secret, Token endpoint.Secret
+}
+
 // keyHeaders are where a provider may want its key.
 var keyHeaders = []string{"authorization", "api-key", "x-api-key", "x-goog-api-key"}
 
-// apis are what an upstream can speak; those names are also the public upstreams.
-var apis = []string{"openai", "anthropic", "gemini"}
+// apis are what an upstream can speak; the first three are also the public upstreams.
+var apis = []string{"openai", "anthropic", "gemini", "vertex", "bedrock", "ollama"}
 
 // publicUpstreams are there without a word in the file.
 func publicUpstreams() []Upstream {
@@ -205,6 +213,7 @@ func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 				u.KeyHeader = keyHeaders[i]
 			}
 		},
+		"sign":      func(n *configfile.Node) { u.Sign = d.signing(n) },
 		"passPaths": func(n *configfile.Node) { u.PassPaths = d.passPaths(n) },
 		"passNames": func(n *configfile.Node) { u.PassNames = d.passNames(n) },
 		"plainHTTP": func(n *configfile.Node) { plain, _ = d.Bool(n) },
@@ -217,7 +226,10 @@ func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 		d.Errorf(k.Pos, "%s needs baseUrl", n.Path)
 	}
 	if u.API == "" && n.Get("api") == nil {
-		d.Hintf(k.Pos, "add api: openai, anthropic or gemini", "%s needs api", n.Path)
+		d.Hintf(k.Pos, "add api: openai, anthropic, gemini, vertex, bedrock or ollama", "%s needs api", n.Path)
+	}
+	if u.Sign != nil && (u.API != "bedrock" || u.Key != "") {
+		d.Errorf(k.Pos, "%s: sign is for api: bedrock, and without keyEnv", n.Path)
 	}
 }
 
@@ -274,7 +286,7 @@ func NameUpstream(text string) (name, api, fault string) {
 	case !plainName(name) || name == "canary":
 		return "", "", "the name must be small letters, digits and dashes"
 	case !slices.Contains(apis, api):
-		return "", "", "the API must be openai, anthropic or gemini"
+		return "", "", "the API must be openai, anthropic, gemini, vertex, bedrock or ollama"
 	}
 	return name, api, ""
 }
@@ -326,4 +338,32 @@ func (d *decoder) key(n *configfile.Node) endpoint.Secret {
 		return ""
 	}
 	return endpoint.Secret(v)
+}
+
+// signing reads the region that requests are signed for, and the key from the environment.
+func (d *decoder) signing(n *configfile.Node) *Signing {
+	region, ok := d.Text(n)
+	if !ok {
+		return nil
+	}
+	if region == "" || strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		d.Hintf(n.Pos, "write it as us-east-1", "%s is not a region", n.Path)
+		return nil
+	}
+	s := &Signing{Region: region}
+	for name, to := range map[string]func(string){
+		"AWS_ACCESS_KEY_ID":     func(v string) { s.ID = v },
+		"AWS_SECRET_ACCESS_KEY": func(v string) { s.Secret = endpoint.Secret(v) },
+		"AWS_SESSION_TOKEN":     func(v string) { s.Token = endpoint.Secret(v) },
+	} {
+		if v, _ := d.env(name); !strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+			to(v)
+		}
+	}
+	if s.ID == "" || s.Secret == "" {
+		d.Hintf(n.Pos, "set both before starting, or leave sign out and use a key for Bedrock",
+			"environment variable AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set, or holds more than a key")
+		return nil
+	}
+	return s
 }

@@ -145,3 +145,34 @@ func TestAnUpstreamCanBeNamedOutsideTheFile(t *testing.T) {
 		}
 	}
 }
+
+// A signature needs a region and both parts of a key, and stands in the place of any other key.
+func TestAnUpstreamThatIsSignedForIsRead(t *testing.T) {
+	env := func(name string) (string, bool) {
+		v, ok := map[string]string{"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "session", "KEY": "k"}[name]
+		return v, ok
+	}
+	with := func(rest string) []byte {
+		return []byte("llm: {upstreams: {bedrock: {baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com', " + rest + "}}}")
+	}
+	c, faults := config.Parse("tidemark.yaml", with("api: bedrock, sign: us-east-1"), env)
+	if c == nil {
+		t.Fatal(faults)
+	}
+	want := &config.Signing{Region: "us-east-1", ID: "AKID", Secret: "secret", Token: "session"}
+	if d := cmp.Diff(want, c.LLM.Upstreams[3].Sign); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for rest, fault := range map[string]string{
+		"api: bedrock, sign: 'US East'":              "not a region",
+		"api: openai, sign: us-east-1":               "sign is for api: bedrock",
+		"api: bedrock, sign: us-east-1, keyEnv: KEY": "sign is for api: bedrock",
+	} {
+		if c, faults := config.Parse("tidemark.yaml", with(rest), env); c != nil || !strings.Contains(faults.Error(), fault) {
+			t.Errorf("%s: got %v, want %q", rest, faults, fault)
+		}
+	}
+	if c, faults := config.Parse("tidemark.yaml", with("api: bedrock, sign: us-east-1"), llmEnv); c != nil || !strings.Contains(faults.Error(), "AWS_ACCESS_KEY_ID") {
+		t.Errorf("without a key: got %v, want the names of the variables", faults)
+	}
+}

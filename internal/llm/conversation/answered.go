@@ -34,6 +34,9 @@ func (v *Visit) Answered(ctx context.Context, reply Reply, parts []format.Part) 
 		v.wrote(text, tidemark.RecalledOutput, m)
 		texts([]byte(text), func(s string) { v.wrote(s, tidemark.RecalledOutput, m) }) // an answer in JSON is handed on by its fields
 	}
+	for _, mark := range marks(parts) {
+		v.past.remember(tidemark.RecalledOutput, mark, m)
+	}
 	v.session.mu.Lock()
 	released := slices.ContainsFunc(parts, func(p format.Part) bool { return p.Kind == format.Call })
 	v.at.acted = v.at.acted || released
@@ -138,6 +141,17 @@ func (v *Visit) Output(parts []format.Part) []tool.Digest {
 	var out []tool.Digest
 	for _, text := range outputs(parts, v.begun) {
 		out = append(out, answerDigest(text))
+	}
+	return append(out, marks(parts)...)
+}
+
+// marks are what the parts are known by that are no texts.
+func marks(parts []format.Part) []tool.Digest {
+	var out []tool.Digest
+	for i := range parts {
+		if p := &parts[i]; (p.Kind == format.Hosted || p.Kind == format.Media) && p.Mark != (tool.Digest{}) {
+			out = append(out, p.Mark)
+		}
 	}
 	return out
 }

@@ -36,6 +36,15 @@ func (e *entry) stored(id string) trust.Label {
 	return m.label
 }
 
+// made is what a picture brings that a model made, or what a tool of the provider's gave it: what
+// the model had when it did.
+func (e *entry) made(p *format.Part) trust.Label {
+	if m, ok := e.past.recognise(tidemark.RecalledOutput, p.Mark); ok && p.Mark != (tool.Digest{}) {
+		return m.label
+	}
+	return unseen("history")
+}
+
 // assistant is what a model's message brings: what it had before it when it wrote it.
 func (e *entry) assistant(m *format.Message) trust.Label {
 	l := nothing()
@@ -52,6 +61,8 @@ func (e *entry) assistant(m *format.Message) trust.Label {
 			if !e.session.knows(p, name, args) {
 				l = l.Join(unseen("call"))
 			}
+		case format.Hosted, format.Media:
+			l = l.Join(e.made(p))
 		default:
 			l = l.Join(unseen("history"))
 		}

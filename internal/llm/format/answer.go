@@ -186,7 +186,7 @@ func (a *Answer) observe(name, id string, content []byte) error {
 	if err := a.judge.Observe(name, id, bytes.Clone(content)); err != nil {
 		return err
 	}
-	a.pieces = append(a.pieces, piece{part: Part{Kind: Hosted, Name: name, CallID: id, Text: string(content)}})
+	a.pieces = append(a.pieces, piece{part: hostedPart(name, id, content)})
 	return nil
 }
 

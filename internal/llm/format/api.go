@@ -5,11 +5,14 @@ type API uint8
 
 // The formats.
 const (
-	None      API = iota
-	Chat          // OpenAI Chat Completions
-	Responses     // OpenAI Responses
-	Messages      // Anthropic Messages
-	Gemini        // Gemini generateContent and streamGenerateContent
+	None       API = iota
+	Chat           // OpenAI Chat Completions
+	Responses      // OpenAI Responses
+	Messages       // Anthropic Messages
+	Gemini         // Gemini generateContent and streamGenerateContent
+	Converse       // Amazon's Converse and ConverseStream
+	Ollama         // Ollama's own chat
+	CodeAssist     // Gemini in the envelope of those who signed in with Google
 )
 
 // dialect is all that is particular to one format. The zero values are what most do.
@@ -19,6 +22,7 @@ type dialect struct {
 	// Of requests.
 	list        string                                  // the member that holds the conversation
 	unlisted    bool                                    // it may be missing
+	streams     bool                                    // it streams unless it is told not to
 	camel       bool                                    // keys may come in snake case and are read in camel case
 	entry       func(p *parser, at int) Message         // reads an entry of the list
 	single      func(p *parser, at int) (Message, bool) // reads what may stand in place of a list; nil: nothing may
@@ -46,17 +50,20 @@ type dialect struct {
 	reader    func() answerReader
 	callParts []string // the members that calls are made of, folded, a tool's name first
 	array     bool     // a stream may be a JSON array
+	lines     bool     // a stream is lines of JSON
 	keepAlive string   // a sign of life that clients pass over; "": they know none
 	failure   func(out []byte, text []byte, array bool) []byte
 	problem   func(status int, text string) any
-	idPrefix  string                 // of the ids of answers
-	keepsID   bool                   // clients go on from an answer by its id
-	whole     func(s *Speech) []byte // a text of ours as an answer
-	events    func(s *Speech) []byte // likewise, as a stream
+	errorKind func(status int) string // what an error is called in a header of its own; nil: it is in the body alone
+	idPrefix  string                  // of the ids of answers
+	keepsID   bool                    // clients go on from an answer by its id
+	whole     func(s *Speech) []byte  // a text of ours as an answer
+	events    func(s *Speech) []byte  // likewise, as a stream
 }
 
 // dialects is the one table of the formats.
-var dialects = [...]*dialect{Chat: chatDialect, Responses: responsesDialect, Messages: messagesDialect, Gemini: geminiDialect}
+var dialects = [...]*dialect{Chat: chatDialect, Responses: responsesDialect, Messages: messagesDialect, Gemini: geminiDialect,
+	Converse: converseDialect, Ollama: ollamaDialect, CodeAssist: codeAssistDialect}
 
 func dialectOf(api API) *dialect {
 	if int(api) < len(dialects) {

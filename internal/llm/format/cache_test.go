@@ -13,12 +13,15 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
-var formats = []format.API{format.Chat, format.Responses, format.Messages, format.Gemini}
+var formats = []format.API{format.Chat, format.Responses, format.Messages, format.Gemini, format.Converse, format.Ollama}
 
 // entry is a user's entry in any format.
 func entry(api format.API, says string) string {
 	if api == format.Gemini {
 		return fmt.Sprintf(`{"role":"user","parts":[{"text":%q}]}`, says)
+	}
+	if api == format.Converse {
+		return fmt.Sprintf(`{"role":"user","content":[{"text":%q}]}`, says)
 	}
 	return fmt.Sprintf(`{"role":"user","content":%q}`, says)
 }
@@ -30,7 +33,13 @@ type conversation struct {
 }
 
 func (c conversation) body(api format.API) string {
-	key := map[format.API]string{format.Chat: "messages", format.Responses: "input", format.Messages: "messages", format.Gemini: "contents"}[api]
+	key := map[format.API]string{format.Chat: "messages", format.Responses: "input", format.Gemini: "contents"}[api]
+	if key == "" {
+		key = "messages"
+	}
+	if api == format.Converse { // its system prompt is a list
+		c.before = strings.Replace(c.before, `"system":`, `"before":`, 1)
+	}
 	return `{` + c.before + `"` + key + `":[` + strings.Join(c.entries, " ,") + ` ]` + c.after + `}`
 }
 

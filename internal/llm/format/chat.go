@@ -57,8 +57,8 @@ func (p *parser) chatMessage(at int) Message {
 	if text := o.str("refusal"); text != "" {
 		m.Parts = append(m.Parts, Part{Kind: Text, Text: text})
 	}
-	if _, ok := o.get("audio"); ok {
-		m.Parts = append(m.Parts, Part{Kind: Media})
+	if at, ok := o.get("audio"); ok {
+		m.Parts = append(m.Parts, p.chatAudio(at, m.Role))
 	}
 	if calls, ok := o.get("tool_calls"); ok {
 		for _, c := range p.list(calls, "tool_calls") {
@@ -70,6 +70,25 @@ func (p *parser) chatMessage(at int) Message {
 		m.Parts = append(m.Parts, Part{Kind: Call, Name: f.str("name"), Args: f.args("arguments")})
 	}
 	return m
+}
+
+// chatAudio reads a sound that stands beside the words. Of one that the model made clients send the id.
+func (p *parser) chatAudio(at int, from Role) Part {
+	if from == Assistant && p.is(at, '{') {
+		if id := p.free(at).id(); id != "" {
+			return Part{Kind: Stored, CallID: id}
+		}
+	}
+	return Part{Kind: Media}
+}
+
+// id is the member of that name where it is a text.
+func (o object) id() string {
+	at, ok := o.get("id")
+	if !ok || !o.p.is(at, '"') {
+		return ""
+	}
+	return o.p.doc.Text(at)
 }
 
 func (p *parser) chatCall(at int) Part {

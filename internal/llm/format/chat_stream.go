@@ -234,7 +234,9 @@ func (e *chatEvent) member(ch *choice, i int) error {
 		return e.executed(i)
 	case "context": // what was put before the model out of data of the provider's
 		return e.c.found(e.a, d, d.get(i, "citations"))
-	case "audio", "images", "reasoningdetails": // they name files and voices
+	case "audio": // it is referred to by its id
+		e.a.kept(d.str(i, "id"))
+	case "images", "reasoningdetails": // they name files and voices
 	default:
 		if e.a.strays(d, i) {
 			return errUnknown

@@ -74,7 +74,8 @@ func TestHiddenToolsLeaveTheRequest(t *testing.T) {
 }
 
 func TestNoToolsRemovesAllOfThem(t *testing.T) {
-	for api, body := range map[format.API]string{format.Chat: chatBody, format.Responses: responsesBody, format.Messages: anthropicBody, format.Gemini: geminiBody} {
+	for api, body := range map[format.API]string{format.Chat: chatBody, format.Responses: responsesBody, format.Messages: anthropicBody, format.Gemini: geminiBody,
+		format.Converse: converseBody, format.Ollama: ollamaBody} {
 		if tools := read(t, api, apply(t, api, body, format.Edit{NoTools: true})).Tools; len(tools) > 0 {
 			t.Errorf("format %d: got %v, want none", api, tools)
 		}
@@ -162,7 +163,8 @@ func TestTheSystemPromptTheListAndTheModelAreReplaced(t *testing.T) {
 
 // Whatever is hidden: the rest stays byte for byte, in order, and is read as before.
 func TestHidingKeepsEveryOtherByte(t *testing.T) {
-	bodies := map[format.API]string{format.Chat: chatBody, format.Responses: responsesBody, format.Messages: anthropicBody, format.Gemini: geminiBody}
+	bodies := map[format.API]string{format.Chat: chatBody, format.Responses: responsesBody, format.Messages: anthropicBody, format.Gemini: geminiBody,
+		format.Converse: converseBody, format.Ollama: ollamaBody}
 	rapid.Check(t, func(t *rapid.T) {
 		api := rapid.SampledFrom(formats).Draw(t, "api")
 		body := bodies[api]
@@ -190,7 +192,7 @@ func TestHidingKeepsEveryOtherByte(t *testing.T) {
 		}
 		last := r.New[len(r.New)-1]
 		first := r.New[0]
-		if api == format.Chat { // the notice goes after the first message
+		if api == format.Chat || api == format.Ollama { // the notice goes after the first message
 			first = r.New[1]
 		}
 		if list := body[first.Start:last.End]; !strings.Contains(string(out), list) {

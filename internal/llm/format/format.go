@@ -1,5 +1,5 @@
-// Package format knows the four formats in which clients and models speak: OpenAI Chat
-// Completions, OpenAI Responses, Anthropic Messages, Gemini generateContent. What is
+// Package format knows the formats in which clients and models speak: OpenAI Chat
+// Completions, OpenAI Responses, Anthropic Messages, Gemini generateContent, Amazon's Converse. What is
 // particular to one of them stands in the files that begin with its name, and is bound
 // together in its dialect.
 //
@@ -16,6 +16,8 @@
 //
 // The package does no I/O and starts nothing.
 package format
+
+import "github.com/tidemark/tidemark/tool"
 
 // Role says who a message is from. The zero Role is nobody we know.
 type Role uint8
@@ -71,6 +73,9 @@ type Part struct {
 	Args  []byte
 	Error bool   // of Result: the client says that the tool failed
 	URL   string // of Media: where the provider fetches it from; "" where it is in the request, or lies with the provider
+	// Mark is what Hosted and Media are known by when they come back: it stands for what is in
+	// them, without the ids and states that clients leave out.
+	Mark tool.Digest
 }
 
 // Message is one entry of the conversation. Start and End are its bytes in the body; a
@@ -87,6 +92,7 @@ type Tool struct {
 	Name, Description string
 	Schema            []byte // JSON Schema of the parameters; nil where there is none
 	Hosted            bool   // the provider runs it, the client never sees a call
+	Sealed            bool   // and what it gives is made of nothing but the conversation: it reaches nothing outside
 }
 
 // Hints are what a request says about where it belongs. Nothing of it is trusted beyond
@@ -97,4 +103,5 @@ type Hints struct {
 	Metadata map[string]string // OpenAI metadata, Anthropic metadata (user_id), Gemini labels
 	Previous string            // Responses: previous_response_id, or the conversation's id
 	Lasting  bool              // Previous is a conversation's: what was said in it once stays
+	Version  string            // Anthropic's anthropic_version, where the body is for a platform that others run
 }

@@ -25,7 +25,7 @@ func read(t testing.TB, api format.API, body string) *format.Request {
 }
 
 // withoutPlaces compares messages by what they say.
-var withoutPlaces = cmpopts.IgnoreFields(format.Message{}, "Start", "End")
+var withoutPlaces = cmp.Options{cmpopts.IgnoreFields(format.Message{}, "Start", "End"), cmpopts.IgnoreFields(format.Part{}, "Mark")}
 
 func text(s string) format.Part { return format.Part{Kind: format.Text, Text: s} }
 
@@ -220,7 +220,7 @@ func TestGeminiIsRead(t *testing.T) {
 	if d := cmp.Diff(head, r.Head, withoutPlaces); d != "" {
 		t.Errorf("head (-want +got):\n%s", d)
 	}
-	tools := []format.Tool{{Name: "f", Description: "F.", Schema: []byte(`{"type":"OBJECT"}`)}, {Name: "g", Schema: []byte(`{}`)}, {Name: "codeExecution", Hosted: true}, {Name: "googleSearch", Hosted: true}}
+	tools := []format.Tool{{Name: "f", Description: "F.", Schema: []byte(`{"type":"OBJECT"}`)}, {Name: "g", Schema: []byte(`{}`)}, {Name: "codeExecution", Hosted: true, Sealed: true}, {Name: "googleSearch", Hosted: true}}
 	if d := cmp.Diff(tools, r.Tools); d != "" {
 		t.Errorf("tools (-want +got):\n%s", d)
 	}

@@ -126,6 +126,33 @@ func FuzzReadGemini(f *testing.F) {
 	fuzzRead(f, format.Gemini, geminiBody, `{"contents":{"parts":{"text":"x"}}}`, remotePart(format.Gemini, `{"fileData":{"fileUri":"gs://a"}}`))
 }
 
+func FuzzReadConverse(f *testing.F) {
+	fuzzRead(f, format.Converse, converseBody, `{"messages":[{"role":"user","content":[{"image":{"source":{"s3Location":{"uri":"s3://a/b"}}}}]}],"system":[]}`)
+}
+
+func FuzzReadOllama(f *testing.F) {
+	fuzzRead(f, format.Ollama, ollamaBody, `{"messages":[{"role":"system","content":"s"},{"role":"user","content":"x","images":["AA"]}]}`)
+}
+
+// An envelope gives its request and takes one back: what stands beside it stays.
+func FuzzWrapped(f *testing.F) {
+	f.Add([]byte(`{"model":"g","project":"p","user_prompt_id":"u","request":{"contents":[]}}`))
+	f.Add([]byte(`{"request":{},"Request":{}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		e, err := format.Wrapped(body)
+		if err != nil {
+			return
+		}
+		if same := e.Put(e.Inner(), ""); string(same) != string(body) {
+			t.Fatalf("%q became %q", body, same)
+		}
+		again, err := format.Wrapped(e.Put([]byte(`{"contents":[]}`), "m"))
+		if err != nil || string(again.Inner()) != `{"contents":[]}` || e.Model != "" && again.Model != "m" {
+			t.Fatalf("%q: another request in it: %v", body, err)
+		}
+	})
+}
+
 // The scanner and strictjson agree on what is JSON, in a member and in an entry.
 func FuzzScannerAgreesWithStrictjson(f *testing.F) {
 	for _, s := range []string{`{"a":[1,-0.5e+3,true,null,"\u00e9\ud83d\ude00"]}`, `{"a":1,"\u0061":2}`, `01`, `"\x"`, "\"\x7f\u2028\"", `[[[`, `-`, `1.`, `"\ud800\u0041"`, `{"a":{"b":1},"b":{"b":2}}`} {

@@ -65,7 +65,7 @@ func (p *parser) geminiContent(at int) Message {
 	}
 	if parts, ok := o.get("parts"); ok {
 		for _, e := range p.oneOrMany(parts, "parts") {
-			m.Parts = append(m.Parts, p.geminiPart(e))
+			m.Parts = append(m.Parts, p.geminiPart(e, m.Role))
 		}
 	}
 	return m
@@ -81,7 +81,7 @@ func (p *parser) oneOrMany(at int, what string) []int {
 
 // geminiPart reads a part. It can be one thing only: which of two a server takes is its
 // own affair, so two are an error.
-func (p *parser) geminiPart(at int) Part {
+func (p *parser) geminiPart(at int, from Role) Part {
 	o := p.object(at, "part")
 	out, found := p.other(at), 0
 	for _, f := range o.fields {
@@ -91,6 +91,9 @@ func (p *parser) geminiPart(at int) Part {
 		part, ok := o.geminiData(f)
 		if !ok {
 			continue
+		}
+		if from == Assistant && part.Kind == Media { // a model made it
+			part.Mark = markOf(p.raw(f.value))
 		}
 		if found++; found > 1 {
 			p.fail(at, "a part is two things at once")
@@ -120,9 +123,9 @@ func (o object) geminiData(f field) (Part, bool) {
 	case "inlineData", "fileData":
 		return Part{Kind: Media, URL: p.remoteIn(f.key, f.value, 0)}, true
 	case "executableCode", "codeExecutionResult":
-		return Part{Kind: Hosted, Name: "codeExecution", Text: string(p.raw(f.value))}, true
+		return hostedPart("codeExecution", "", p.raw(f.value)), true
 	case "toolCall", "toolResponse":
-		return Part{Kind: Hosted, Name: f.key, Text: string(p.raw(f.value))}, true
+		return hostedPart(f.key, "", p.raw(f.value)), true
 	}
 	return Part{}, false
 }
@@ -165,7 +168,7 @@ func (p *parser) geminiTool(s *toolset, o object) branch {
 			continue
 		}
 		if f.key != "functionDeclarations" {
-			b.kids = append(b.kids, s.add(member, Tool{Name: f.key, Hosted: f.key != "computerUse"}))
+			b.kids = append(b.kids, s.add(member, Tool{Name: f.key, Hosted: f.key != "computerUse", Sealed: f.key == "codeExecution"}))
 			continue
 		}
 		group := s.branch(member)

@@ -91,7 +91,7 @@ func (m *gemini) writeHeld(a *Answer) error {
 		if err = a.doc.read(ev.Data); err != nil {
 			return false
 		}
-		a.queue.Write(ev.with(splice(ev.Data, stripped(&a.doc, text))))
+		a.queue.Write(ev.with(splice(ev.Data, m.stripped(&a.doc, text))))
 		text = "" // it is said once
 		return true
 	})
@@ -99,9 +99,9 @@ func (m *gemini) writeHeld(a *Answer) error {
 }
 
 // stripped leaves the parts of an event that are texts, with our words after them.
-func stripped(d *doc, text string) []edit {
+func (m *gemini) stripped(d *doc, text string) []edit {
 	var edits []edit
-	for c := range d.Each(d.get(0, "candidates")) {
+	for c := range d.Each(d.get(m.root(d, 0), "candidates")) {
 		parts := d.get(d.get(c, "content"), "parts")
 		if d.Kind(parts) != '[' {
 			continue

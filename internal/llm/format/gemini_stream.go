@@ -9,6 +9,7 @@ import (
 // gemini reads Google's stream. A call is complete in its part, except where its arguments
 // are streamed: then everything waits until it is.
 type gemini struct {
+	wrapped bool             // answers stand in an envelope
 	open    map[int]*partial // by candidate
 	holds   bool             // events wait
 	waiting []*call          // complete calls of the events that wait
@@ -78,8 +79,19 @@ func (m *gemini) read(a *Answer, d *doc, root int) (found []geminiCall, streamed
 	if d.Kind(root) != '{' {
 		return nil, false, ErrAmbiguous
 	}
-	m.envelope(a, d, root)
 	m.ends = m.ends[:0]
+	if m.wrapped {
+		if a.straysBeside(d, root, "response", "error") {
+			return nil, false, errUnknown
+		}
+		if root = m.root(d, root); root == jsonspan.None {
+			return nil, false, nil
+		}
+		if d.Kind(root) != '{' {
+			return nil, false, ErrAmbiguous
+		}
+	}
+	m.envelope(a, d, root)
 	if a.straysBeside(d, root, "candidates", "error", "usagemetadata") {
 		return nil, false, errUnknown
 	}
@@ -107,6 +119,14 @@ func (m *gemini) read(a *Answer, d *doc, root int) (found []geminiCall, streamed
 		found, streamed = append(found, calls...), streamed || more
 	}
 	return found, streamed, nil
+}
+
+// root is where an answer stands.
+func (m *gemini) root(d *doc, at int) int {
+	if m.wrapped {
+		return d.get(at, "response")
+	}
+	return at
 }
 
 func (m *gemini) envelope(a *Answer, d *doc, root int) {
@@ -193,6 +213,8 @@ func (m *gemini) part(a *Answer, d *doc, p, index int) (found *call, streamed bo
 			err = a.observe(tool, d.str(i, "id"), d.Raw(i))
 		case name == "text":
 			m.text(a, d, p, i, index)
+		case name == "inlinedata":
+			a.pieces = append(a.pieces, piece{part: Part{Kind: Media, Mark: markOf(d.Raw(i))}})
 		case d.Nested(i) && !plainPart[name] && !a.vouched[name]: // whoever knows it may act on it
 			calls++
 			found = &call{name: string(d.Key(i)), args: bytes.Clone(d.Raw(i))}

@@ -91,6 +91,8 @@ var dashes = strings.NewReplacer("_", "", "-", "")
 
 // plainKeys are the names that nearly every event has, folded: they cost nothing.
 var plainKeys = map[string]string{
+	"type": "type", "thinking": "thinking", "signature": "signature", "content_block": "contentblock", "message": "message",
+	"response": "response", "traceId": "traceid", "reasoningContent": "reasoningcontent", "toolUse": "tooluse",
 	"id": "id", "object": "object", "created": "created", "model": "model", "choices": "choices", "usage": "usage",
 	"index": "index", "delta": "delta", "content": "content", "role": "role", "logprobs": "logprobs",
 	"finish_reason": "finishreason", "tool_calls": "toolcalls", "reasoning_content": "reasoningcontent",

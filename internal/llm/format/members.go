@@ -84,6 +84,10 @@ func (r *Request) hint(p *parser, f field) {
 		if r.Stream = p.is(value, 't'); !r.Stream && !p.is(value, 'f') {
 			p.failAt(f.span, "stream is neither true nor false")
 		}
+	case "container":
+		r.Reused = true
+	case "anthropic_version":
+		r.Hints.Version = p.str(p.load(f.span), f.key)
 	case "user":
 		r.Hints.User = p.str(p.load(f.span), f.key)
 	case "safety_identifier":

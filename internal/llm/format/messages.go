@@ -56,6 +56,8 @@ func (p *parser) block(at int) Part {
 		return Part{Kind: Thinking, Text: o.str("thinking")}
 	case "redacted_thinking":
 		return Part{Kind: Thinking, Text: o.str("data")}
+	case "compaction": // the model's own summary
+		return Part{Kind: Thinking, Text: o.str("content")}
 	case "tool_use":
 		part := Part{Kind: Call, CallID: o.str("id"), Name: o.str("name"), Args: o.bytes("input")}
 		if len(part.Args) > 0 && part.Args[0] != '{' {
@@ -76,10 +78,10 @@ func (p *parser) block(at int) Part {
 	case "document":
 		return Part{Kind: Media, Text: p.flat(at), URL: p.remote(o, 0)}
 	case "server_tool_use", "mcp_tool_use":
-		return Part{Kind: Hosted, CallID: o.str("id"), Name: o.str("name"), Text: string(o.bytes("input"))}
+		return hostedPart(o.str("name"), o.str("id"), o.bytes("input"))
 	default:
 		if name, ok := strings.CutSuffix(kind, "_tool_result"); ok {
-			return Part{Kind: Hosted, CallID: o.str("tool_use_id"), Name: name, Text: string(o.bytes("content"))}
+			return hostedPart(name, o.str("tool_use_id"), o.bytes("content"))
 		}
 	}
 	return p.other(at)
@@ -101,6 +103,7 @@ func (o object) messagesTool() Tool {
 	for _, hosted := range []string{"web_search_", "web_fetch_", "code_execution_", "tool_search_tool_", "mcp_toolset"} {
 		t.Hosted = t.Hosted || strings.HasPrefix(kind, hosted)
 	}
+	t.Sealed = strings.HasPrefix(kind, "code_execution_")
 	if t.Name == "" {
 		t.Name = o.str("mcp_server_name")
 	}

@@ -123,6 +123,9 @@ func (m *messages) ending(a *Answer, ev *Event, d *doc) error {
 	}
 	m.usage(a, d, d.get(0, "usage"))
 	at := d.get(0, "delta")
+	if a.straysBeside(d, at) {
+		return errUnknown
+	}
 	reason := d.get(at, "stop_reason")
 	if s := d.Text(reason); s != "" {
 		a.result.Stop = s
@@ -149,11 +152,17 @@ func (m *messages) whole(a *Answer, d *doc) ([]edit, error) {
 	if k := d.Kind(content); k != 0 && k != '[' && k != '"' || content == jsonspan.None && a.builds(d, 0) || d.ambiguous {
 		return nil, ErrAmbiguous
 	}
+	if a.straysBeside(d, 0, "content", "usage", "error", bedrockTrace, bedrockMetrics) {
+		return nil, errUnknown
+	}
 	var edits []edit
 	key := 0
 	for at := range d.Each(content) {
 		if d.Kind(at) != '{' {
 			return nil, ErrAmbiguous
+		}
+		if a.strayBlock(d, at) {
+			return nil, errUnknown
 		}
 		b := &block{kind: a.blockKind(d, at), key: key}
 		key++
@@ -176,8 +185,7 @@ func (m *messages) wholeBlock(a *Answer, d *doc, at int, b *block) ([]edit, erro
 	case Text:
 		m.text(a, d, b, d.get(at, "text"))
 	case Thinking:
-		m.text(a, d, b, d.get(at, "thinking"))
-		m.text(a, d, b, d.get(at, "data"))
+		m.thoughts(a, d, b, at)
 	case Hosted:
 		return nil, a.observe(hostedBlock(d, at))
 	case Call:

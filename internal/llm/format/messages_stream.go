@@ -43,6 +43,9 @@ func (m *messages) event(a *Answer, ev *Event) error {
 	if d.Kind(0) != '{' || d.Kind(kind) != '"' || len(ev.Name) > 0 && !d.Is(kind, string(ev.Name)) {
 		return ErrAmbiguous
 	}
+	if a.straysBeside(d, 0, "message", "contentblock", "delta", "usage", "error", bedrockTrace, bedrockMetrics) {
+		return errUnknown
+	}
 	err := m.dispatch(a, ev, d, kind)
 	if err == nil && d.ambiguous {
 		return ErrAmbiguous
@@ -85,6 +88,12 @@ func (m *messages) dispatch(a *Answer, ev *Event, d *doc, kind int) error {
 
 func (m *messages) ended() bool { return m.over }
 
+// What Amazon puts beside an answer, folded: what its guardrails found, which names inputs, and counts.
+const (
+	bedrockTrace   = "amazonbedrocktrace"
+	bedrockMetrics = "amazonbedrockinvocationmetrics"
+)
+
 func (m *messages) end(*Answer) error {
 	if m.open > 0 {
 		return errOpen
@@ -98,9 +107,15 @@ func (m *messages) message(a *Answer, ev *Event, d *doc) error {
 		return errOrder
 	}
 	m.begun = true
+	if a.straysBeside(d, msg, "content", "usage", bedrockTrace) {
+		return errUnknown
+	}
 	for b := range d.Each(d.get(msg, "content")) {
 		if shown := a.blockKind(d, b); shown == Call || shown == Hosted {
 			return errOrder
+		}
+		if a.strayBlock(d, b) {
+			return errUnknown
 		}
 		m.miscounted = true // some clients count these, some do not
 	}
@@ -134,13 +149,13 @@ func (a *Answer) blockKind(d *doc, b int) Kind {
 	switch t {
 	case "text":
 		return Text
-	case "thinking", "redacted_thinking":
+	case "thinking", "redacted_thinking", "compaction":
 		return Thinking
 	case "server_tool_use", "mcp_tool_use", "mcp_tool_listing":
 		return Hosted
 	case "image", "document", "container_upload":
 		return Media
-	case "compaction", "fallback":
+	case "fallback":
 		return Other
 	case "tool_use":
 		return Call
@@ -161,6 +176,9 @@ func (m *messages) start(a *Answer, ev *Event, d *doc) error {
 	if !ok || m.over || m.blocks[index] != nil || d.Kind(at) != '{' {
 		return errOrder
 	}
+	if a.strayBlock(d, at) {
+		return errUnknown
+	}
 	m.miscounted = m.miscounted || index != len(m.blocks)
 	b := &block{kind: a.blockKind(d, at), key: len(m.blocks)}
 	m.blocks[index] = b
@@ -177,8 +195,7 @@ func (m *messages) start(a *Answer, ev *Event, d *doc) error {
 	case Text:
 		m.text(a, d, b, d.get(at, "text"))
 	case Thinking:
-		m.text(a, d, b, d.get(at, "thinking"))
-		m.text(a, d, b, d.get(at, "data"))
+		m.thoughts(a, d, b, at)
 	}
 	if d.ambiguous {
 		return ErrAmbiguous
@@ -202,6 +219,14 @@ func hostedBlock(d *doc, at int) (name, id string, content []byte) {
 func (m *messages) text(a *Answer, d *doc, b *block, at int) {
 	if d.Kind(at) == '"' {
 		a.say(b.kind, b.key, d.Raw(at))
+	}
+}
+
+// thoughts are what a model keeps for itself: its reasoning, sealed or not, and its own
+// summary of what was said before.
+func (m *messages) thoughts(a *Answer, d *doc, b *block, at int) {
+	for _, name := range [...]string{"thinking", "data", "content"} {
+		m.text(a, d, b, d.get(at, name))
 	}
 }
 
@@ -232,6 +257,9 @@ func (m *messages) delta(a *Answer, ev *Event, d *doc) error {
 	if b.kind != Call && b.kind != Hosted && d.Kind(partial) != 0 {
 		return errOrder
 	}
+	if b.kind != Call && b.kind != Hosted && a.strays(d, at) {
+		return errUnknown
+	}
 	switch b.kind {
 	case Call, Hosted:
 		if err := m.more(a, d, b, at, partial); err != nil {
@@ -240,11 +268,7 @@ func (m *messages) delta(a *Answer, ev *Event, d *doc) error {
 	case Text:
 		m.text(a, d, b, d.get(at, "text"))
 	case Thinking:
-		m.text(a, d, b, d.get(at, "thinking"))
-	default:
-		if a.strays(d, at) {
-			return errUnknown
-		}
+		m.thoughts(a, d, b, at)
 	}
 	if d.ambiguous {
 		return ErrAmbiguous

@@ -37,6 +37,9 @@ type Request struct {
 	// would not say so.
 	Odd   []string
 	Hints Hints
+	// Reused says that code of the provider's runs where something may lie already: what it gives may
+	// stand on more than the conversation.
+	Reused bool
 
 	dialect *dialect
 	cache   *Cache
@@ -72,7 +75,7 @@ func (c *Cache) ReadSummed(api API, tenant string, body []byte, sums *Sums) (*Re
 		return nil, fmt.Errorf("read request: %d bytes are too many", len(body))
 	}
 	sums.Add(body)
-	r := &Request{API: api, Body: body, dialect: dialect, cache: c, tenant: tenant, sums: sums}
+	r := &Request{API: api, Body: body, dialect: dialect, cache: c, tenant: tenant, sums: sums, Stream: dialect.streams}
 	if err := r.read(); err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}

@@ -59,7 +59,7 @@ func (p *parser) responsesItem(at int) Message {
 			m.Parts = p.content(nil, content, (*parser).openPart)
 		}
 		return m
-	case "reasoning":
+	case "reasoning", "compaction", "compaction_summary":
 		m.Role, m.Parts = Assistant, o.reasoning()
 		return m
 	case "item_reference":
@@ -112,11 +112,11 @@ func (o object) responsesCall(kind string) (Part, bool) {
 	case "tool_search_call":
 		part.Args = o.args("arguments")
 	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call":
-		part = Part{Kind: Hosted, CallID: part.CallID, Name: strings.TrimSuffix(kind, "_call"), Text: string(o.p.raw(o.at))}
+		part = hostedPart(strings.TrimSuffix(kind, "_call"), part.CallID, o.p.raw(o.at))
 	case "mcp_call", "mcp_list_tools":
-		part = Part{Kind: Hosted, CallID: part.CallID, Name: o.str("name"), Text: string(o.p.raw(o.at))}
+		part = hostedPart(o.str("name"), part.CallID, o.p.raw(o.at))
 	case "program", "program_output":
-		part = Part{Kind: Hosted, CallID: part.CallID, Name: "program", Text: string(o.p.raw(o.at))}
+		part = hostedPart("program", part.CallID, o.p.raw(o.at))
 	case approvalItem:
 		part.Name, part.Args = Spaced(o.str("server_label"), o.str("name")), o.args("arguments")
 	default:
@@ -196,7 +196,24 @@ func (o object) responsesTool() Tool {
 		}
 		return t
 	}
-	return Tool{Name: kind, Hosted: true}
+	return Tool{Name: kind, Hosted: true, Sealed: kind == "image_generation" || kind == "code_interpreter" && o.ownContainer()}
+}
+
+// ownContainer reports whether code runs in a container that is made for this answer and
+// reaches nothing: one that was made before may hold anything.
+func (o object) ownContainer() bool {
+	at, ok := o.get("container")
+	if !ok || !o.p.is(at, '{') {
+		return false
+	}
+	for _, f := range o.p.object(at, "container").fields {
+		switch f.key {
+		case "type", "file_ids", "memory_limit":
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // choiceName names a tool that has only a type as its calls are named.

@@ -30,14 +30,14 @@ func (a *Answer) itemKind(d *doc, at int) Kind {
 	switch t {
 	case "message":
 		return Text
-	case "reasoning":
+	case "reasoning", "compaction", "compaction_summary":
 		return Thinking
 	case "tool_search_call":
 		if d.Is(d.get(at, "execution"), "server") {
 			return Hosted
 		}
 		return Call
-	case "compaction", "compaction_summary", "additional_tools", approvalAnswer:
+	case "additional_tools", approvalAnswer:
 		return Other
 	}
 	switch {

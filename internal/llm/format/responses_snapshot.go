@@ -35,7 +35,7 @@ func (r *responses) other(a *Answer, ev *Event, d *doc, t string) error {
 	case d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0:
 		return errUnknown
 	case spoken(t):
-		if itemInside(a, d, d.get(0, "part"), a.parts) {
+		if part := d.get(0, "part"); itemInside(a, d, part, a.parts) || a.strayPart(d, part) {
 			return errUnknown
 		}
 	case it != nil && it.kind == Hosted && it.owns(t):
@@ -167,10 +167,10 @@ func (r *responses) output(a *Answer, d *doc, at int, last bool) ([]edit, error)
 		position++
 		kind := a.itemKind(d, i)
 		a.kept(d.str(i, "id"))
+		if a.strayItem(d, i) {
+			return nil, errUnknown
+		}
 		if kind != Call {
-			if (kind == Text || kind == Thinking) && a.strays(d, d.get(i, "content")) {
-				return nil, errUnknown
-			}
 			if err := r.unseen(a, d, i, index, kind); err != nil {
 				return nil, err
 			}

@@ -190,6 +190,9 @@ func (r *responses) added(a *Answer, ev *Event, d *doc) error {
 	if !ok || r.over || r.items[int(n)] != nil || d.Kind(at) != '{' {
 		return errOrder
 	}
+	if a.strayItem(d, at) {
+		return errUnknown
+	}
 	r.miscounted = r.miscounted || int(n) != len(r.items)
 	it := &item{kind: a.itemKind(d, at), index: int(n), kindOf: d.str(at, "type")}
 	r.items[it.index] = it
@@ -223,6 +226,9 @@ func (r *responses) done(a *Answer, ev *Event, d *doc) error {
 	if !ok || r.over || d.Kind(at) != '{' {
 		return errOrder
 	}
+	if a.strayItem(d, at) {
+		return errUnknown
+	}
 	it, kind := r.items[int(n)], a.itemKind(d, at)
 	if it == nil {
 		r.miscounted = r.miscounted || int(n) != len(r.items)
@@ -242,9 +248,6 @@ func (r *responses) done(a *Answer, ev *Event, d *doc) error {
 			return err
 		}
 	case Text, Thinking:
-		if a.strays(d, d.get(at, "content")) {
-			return errUnknown
-		}
 		r.texts(a, d, at, it)
 	}
 	return r.passOrHold(a, ev, nil)
@@ -256,6 +259,9 @@ func (r *responses) texts(a *Answer, d *doc, at int, it *item) {
 	for _, name := range []string{"summary", "content"} {
 		for p := range d.Each(d.get(at, name)) {
 			key, text := textKey(it.index, position), d.get(p, "text")
+			if no := d.get(p, "refusal"); d.Kind(no) == '"' {
+				text = no
+			}
 			if position++; d.Kind(text) == '"' && !a.said(it.kind, key) {
 				a.say(it.kind, key, d.Raw(text))
 			}

@@ -83,6 +83,82 @@ func (a *Answer) straysBeside(d *doc, at int, known ...string) bool {
 	return false
 }
 
+// blockMembers are the members of content blocks in which a name or an input says nothing: of
+// the block's own call, and of what a tool of the provider's was given or brought.
+var blockMembers = map[Kind][]string{
+	Call:   {"input", "name", "caller"},
+	Hosted: {"input", "name", "caller", "content", "tools"},
+}
+
+// strayBlock reports whether a content block of Messages holds what a client could take for a
+// call, in a member that is none of its own. A block of a type that is not known is judged with
+// all that is in it.
+func (a *Answer) strayBlock(d *doc, at int) bool {
+	kind := a.blockKind(d, at)
+	if kind == Call && !d.Is(d.get(at, "type"), "tool_use") {
+		return false
+	}
+	return a.strayMember(d, at, blockMembers[kind], a.strays)
+}
+
+// strayMember reports whether a member of an object that is known could be taken for a call,
+// or makes one of the object itself.
+func (a *Answer) strayMember(d *doc, at int, known []string, strays func(*doc, int) bool) bool {
+	for i := range d.Each(at) {
+		name := d.fold(i)
+		if slices.Contains(known, name) || d.Kind(i) == 0 || a.vouched[name] {
+			continue
+		}
+		if slices.Contains(a.parts[1:], name) || strays(d, i) {
+			a.odd = string(d.Key(i))
+			return true
+		}
+	}
+	return false
+}
+
+// itemMembers are the members of Responses' items in which a name or arguments say nothing, by
+// what the item is.
+var itemMembers = map[Kind][]string{
+	Call: {"arguments", "callid", "action", "actions", "operation", "input", "caller", "environment",
+		"pendingsafetychecks", "acknowledgedsafetychecks"},
+	Hosted: {"arguments", "callid", "action", "operation", "input", "caller", "environment", "results", "outputs", "output",
+		"tools", "error", "queries", "sources"},
+	Other: {"tools"},
+}
+
+// strayItem is strayBlock for an item of Responses. What it says is in parts, of types that are known.
+func (a *Answer) strayItem(d *doc, at int) bool {
+	kind := a.itemKind(d, at)
+	if t := d.str(at, "type"); kind == Call && !callItem(t) {
+		return false
+	}
+	if a.strayMember(d, at, itemMembers[kind], func(d *doc, i int) bool { return itemInside(a, d, i, a.parts) }) {
+		return true
+	}
+	for part := range d.Each(d.get(at, "content")) {
+		if a.strayPart(d, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// strayPart reports whether a part of what a model says is of a type that nobody here knows.
+func (a *Answer) strayPart(d *doc, part int) bool {
+	if d.Kind(part) != '{' {
+		return false
+	}
+	switch t := d.str(part, "type"); t {
+	case "", "output_text", "text", "refusal", "reasoning_text", "summary_text", "input_text", "output_image", "output_audio",
+		"input_image", "input_file", "input_audio", "encrypted_content":
+		return false
+	default:
+		a.odd = t
+		return !a.vouched[folded(t)]
+	}
+}
+
 // straysIn is strays for an event of an unknown type: the event itself may be the call.
 func (a *Answer) straysIn(d *doc, kind string) bool {
 	return !a.vouched[folded(kind)] && a.builds(d, 0)

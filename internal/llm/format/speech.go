@@ -71,6 +71,9 @@ func (api API) KeepAlive() string {
 // MayBeArray reports whether a stream may be a JSON array instead of events.
 func (api API) MayBeArray() bool { d := dialectOf(api); return d != nil && d.array }
 
+// JSONLines reports whether a stream is lines of JSON.
+func (api API) JSONLines() bool { d := dialectOf(api); return d != nil && d.lines }
+
 // AppendFailure ends a stream the way the format ends one that failed, so that clients
 // raise an error and act on nothing. Array says that the stream is a JSON array.
 func (api API) AppendFailure(out []byte, text string, array bool) []byte {
@@ -93,6 +96,14 @@ func (api API) Problem(status int, text string) []byte {
 		return []byte(`{"error":{"message":"Tidemark: the request was not served"}}`)
 	}
 	return raw
+}
+
+// ErrorKind is what an error is called in a header of its own, where the format has one.
+func (api API) ErrorKind(status int) string {
+	if d := dialectOf(api); d != nil && d.errorKind != nil {
+		return d.errorKind(status)
+	}
+	return ""
 }
 
 // commentAlive is a comment, which clients of event streams pass over.

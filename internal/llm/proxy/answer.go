@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/internal/llm/eventstream"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/llm/release"
 )
@@ -52,9 +53,14 @@ func (x *exchange) send(lent *lease, body []byte) *problem {
 		x.out.Body, x.out.ContentLength = lent.reader(body), int64(len(body))
 		x.out.GetBody = func() (io.ReadCloser, error) { return lent.reader(body), nil }
 	}
+	x.sign(x.out, body)
 	ctx, cancel := context.WithCancel(x.out.Context())
 	defer cancel()
-	resp, err := x.u.transport.RoundTrip(x.out.WithContext(ctx)) //nolint:bodyclose // heard closes it
+	carrier := x.carrier
+	if carrier == nil {
+		carrier = x.u.transport
+	}
+	resp, err := carrier.RoundTrip(x.out.WithContext(ctx)) //nolint:bodyclose // heard closes it
 	if !as {
 		lent = nil
 	}
@@ -110,11 +116,14 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 		return x.p.explain(x.r.Context(), err)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	events := kind == "text/event-stream"
+	events := isStream(kind, x.rt.api)
+	if x.framing(kind) {
+		events, x.framed, body = true, true, eventstream.NewReader(body, x.rt.frames)
+	}
 	if !events && kind != "application/json" {
 		return newProblem(http.StatusBadGateway, "the upstream's answer is neither JSON nor an event stream, so it cannot be judged")
 	}
-	streamed := events || x.rt.stream
+	streamed := events || x.rt.stream && x.rt.api.MayBeArray()
 	switch {
 	case x.rewrites():
 		return x.whole(resp, body, streamed)
@@ -122,6 +131,11 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 		return x.stream(resp, body)
 	}
 	return x.whole(resp, body, false)
+}
+
+// isStream reports whether an answer of that kind is a stream of the format's.
+func isStream(kind string, api format.API) bool {
+	return kind == "text/event-stream" && !api.JSONLines() || kind == "application/x-ndjson" && api.JSONLines()
 }
 
 // pass lets an answer through as it is.
@@ -157,7 +171,11 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	}
 	options := x.options()
 	options.Ended = note
-	o, err := release.Stream(ctx, options, w, body, j)
+	var to io.Writer = w
+	if x.framed {
+		to = eventstream.NewWriter(w, x.rt.frames)
+	}
+	o, err := release.Stream(ctx, options, to, body, j)
 	if err != nil {
 		x.broke(ctx, err)
 	}
@@ -233,6 +251,11 @@ func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *pr
 	}
 	if err := x.finish(ctx, res); err != nil {
 		return x.p.explain(ctx, err)
+	}
+	if x.framed {
+		if out, err = eventstream.Frames(out, x.rt.frames); err != nil {
+			return x.unjudged(ctx, err)
+		}
 	}
 	x.head(resp, len(out))
 	_, _ = x.w.Write(out) // a client that is gone cannot be told

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/llm/eventstream"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/llm/release"
 	"github.com/tidemark/tidemark/tool"
@@ -149,6 +150,14 @@ func (x *exchange) tell(ctx context.Context, text string, res result) *problem {
 	switch {
 	case x.req.Stream && x.rt.array:
 		body = append(append([]byte("["), body...), ']')
+	case x.req.Stream && x.rt.frames != eventstream.None:
+		framed, err := eventstream.Frames(s.Events(), x.rt.frames)
+		if err != nil {
+			return x.unjudged(ctx, err)
+		}
+		body, kind = framed, eventstream.MediaType
+	case x.req.Stream && x.rt.api.JSONLines():
+		body, kind = s.Events(), "application/x-ndjson"
 	case x.req.Stream:
 		body, kind = s.Events(), "text/event-stream"
 	}

@@ -23,7 +23,9 @@ type exchange struct {
 	r   *http.Request
 	out *http.Request // for the provider
 
-	vouches bool // the operator vouches for the path
+	vouches  bool             // the operator vouches for the path
+	envelope *format.Envelope // nil: the request has none
+	framed   bool             // the answer comes in frames, and goes out in frames
 
 	req         *format.Request     // nil where an old answer is fetched
 	visit       *conversation.Visit // likewise
@@ -32,7 +34,8 @@ type exchange struct {
 	asksAgain   bool // and asks about each call before it runs it
 	iteration   int
 	edit        format.Edit
-	early       *earlyRequest // nil: nothing was sent before it was judged
+	early       *earlyRequest     // nil: nothing was sent before it was judged
+	carrier     http.RoundTripper // what takes it to the provider; nil: the upstream has its own
 	hooks       *hook.Context
 	sent        time.Time
 }
@@ -75,16 +78,31 @@ func (x *exchange) ask() *problem {
 	if refusal != "" {
 		return x.say(ctx, refusal, true)
 	}
-	if x.rt.inPath && x.edit.Model != "" {
-		x.rename()
-	}
-	body, err := x.req.Apply(x.edit)
+	body, err := x.changed()
 	if err != nil {
 		return x.p.explain(ctx, err)
 	}
 	x.p.metrics.prepared(x.u, x.rt.api, x.p.o.Now().Sub(start))
 	return x.send(lent, body)
 }
+
+// changed is the request as it goes out, in its envelope if it came in one.
+func (x *exchange) changed() ([]byte, error) {
+	model := x.edit.Model
+	switch {
+	case x.envelope != nil:
+		x.edit.Model = ""
+	case x.rt.inPath && model != "":
+		x.rename()
+	}
+	body, err := x.req.Apply(x.edit)
+	if err != nil || x.envelope == nil {
+		return body, err
+	}
+	return x.envelope.Put(body, model), nil
+}
+
+const whyUnread = "the request cannot be read in one way only, so it was not sent: "
 
 // understand reads the request. Lines of plugins are for us alone: they are cut out before
 // anybody reads it, on every upstream. Where one is wanted, the session it names is the
@@ -103,11 +121,21 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 		sums = x.p.cache.NewSums()
 	}
 	var err error
-	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
-		return "", newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent: "+err.Error())
+	if x.rt.wrapped {
+		if x.envelope, err = format.Wrapped(body); err != nil {
+			return "", newProblem(http.StatusBadRequest, whyUnread+err.Error())
+		}
+		body, sums, x.rt.model = x.envelope.Inner(), x.p.cache.NewSums(), x.envelope.Model
 	}
+	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
+		return "", newProblem(http.StatusBadRequest, whyUnread+err.Error())
+	}
+	x.req.Stream = x.req.Stream || x.rt.socket
 	if x.rt.inPath {
-		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream
+		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream || x.req.Stream
+	}
+	if x.rt.hosted && x.req.Hints.Version == "" {
+		return "", newProblem(http.StatusBadRequest, whyHosted)
 	}
 	if x.u.Handshake {
 		return x.greeted(found)
@@ -160,6 +188,13 @@ func (x *exchange) enter(ctx context.Context, c conversation.Caller) *problem {
 
 // rename asks another model where its name is in the path.
 func (x *exchange) rename() {
+	if call := x.rt.cloud; call.verb != "" {
+		call.model = x.edit.Model
+		x.out.URL.Path, x.out.URL.RawPath = call.path()
+		x.out.URL.Path, x.out.URL.RawPath = x.u.base.Path+x.out.URL.Path, x.u.base.Path+x.out.URL.RawPath
+		x.edit.Model = ""
+		return
+	}
 	at := strings.LastIndexByte(x.out.URL.Path, '/')
 	_, verb, _ := strings.Cut(x.out.URL.Path[at+1:], ":")
 	x.out.URL.Path = x.out.URL.Path[:at+1] + strings.ReplaceAll(x.edit.Model, "/", "") + ":" + verb

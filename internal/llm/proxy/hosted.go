@@ -37,6 +37,21 @@ func (x *exchange) hosted() []string {
 	return out
 }
 
+// seals reports whether a tool of the provider's that ran is one which makes what it gives of the
+// conversation alone: a picture, the output of code that reaches nothing. The request offered it as
+// such; one that nobody offered may bring anything.
+func (x *exchange) seals(name string) bool {
+	if x.req == nil || x.req.Reused {
+		return false
+	}
+	for _, t := range x.req.Tools {
+		if t.Sealed && (t.Name == name || strings.HasSuffix(name, "_"+t.Name)) {
+			return true
+		}
+	}
+	return false
+}
+
 // looked reports what the provider's own tools bring where the format never says that they
 // ran: whatever was offered may have been used, and the calls of this very answer stand on it.
 func (x *exchange) looked(ctx context.Context) error {

@@ -30,6 +30,9 @@ func (x *exchange) through() *problem {
 	if no := x.checkMembers(); no != nil {
 		return no
 	}
+	if no := x.signWhole(); no != nil {
+		return no
+	}
 	body, no := unpack(x.r.Body, x.r.Header)
 	if no != nil {
 		return no
@@ -66,6 +69,30 @@ func (x *exchange) through() *problem {
 	return no
 }
 
+// signWhole signs a request that passes. Its body is read first: the signature stands for it.
+func (x *exchange) signWhole() *problem {
+	if x.u.Sign == nil {
+		return nil
+	}
+	lent, no := x.readBody()
+	if no != nil {
+		return no
+	}
+	defer lent.done()
+	if x.p.callers.inBody(lent.buf) {
+		return newProblem(http.StatusForbidden, whyStray)
+	}
+	x.replaceBody(lent)
+	x.sign(x.out, lent.buf)
+	return nil
+}
+
+// replaceBody lets a body that was read go on, unpacked.
+func (x *exchange) replaceBody(lent *lease) {
+	x.r.Body, x.r.ContentLength = io.NopCloser(bytes.NewReader(bytes.Clone(lent.buf))), int64(len(lent.buf))
+	x.out.Header.Del("Content-Encoding")
+}
+
 // checkMembers refuses a request that has more than the one it is taken for: two providers
 // mean different things by one path.
 func (x *exchange) checkMembers() *problem {
@@ -88,8 +115,7 @@ func (x *exchange) checkMembers() *problem {
 			return x.refusal(x.rt.why)
 		}
 	}
-	x.r.Body, x.r.ContentLength = io.NopCloser(bytes.NewReader(bytes.Clone(lent.buf))), int64(len(lent.buf))
-	x.out.Header.Del("Content-Encoding")
+	x.replaceBody(lent)
 	return nil
 }
 
@@ -100,7 +126,7 @@ func (x *exchange) passes(resp *http.Response) error {
 		return nil
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	streams := kind == "text/event-stream"
+	streams := kind == "text/event-stream" || isStream(kind, x.rt.texts)
 	switch {
 	case x.vouches:
 		return nil
@@ -127,6 +153,7 @@ func (x *exchange) onlyTexts(resp *http.Response, kind string, streams bool) err
 	resp.ContentLength = -1
 	if streams {
 		out, in := io.Pipe()
+		from := resp.Body // below it is another
 		go func() {
 			defer func() {
 				if v := recover(); v != nil {
@@ -135,7 +162,7 @@ func (x *exchange) onlyTexts(resp *http.Response, kind string, streams bool) err
 				}
 			}()
 			_, err := release.Stream(x.r.Context(), options, in, body, noCalls{})
-			_ = in.CloseWithError(errors.Join(err, resp.Body.Close())) // the reader is told; a client that is gone is not
+			_ = in.CloseWithError(errors.Join(err, from.Close())) // the reader is told; a client that is gone is not
 		}()
 		resp.Body = out
 		return nil

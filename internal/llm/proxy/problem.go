@@ -32,6 +32,9 @@ func (p *problem) write(w http.ResponseWriter, api format.API) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
+	if kind := api.ErrorKind(p.status); kind != "" {
+		h.Set("X-Amzn-Errortype", kind)
+	}
 	if p.retry {
 		h.Set("Retry-After", "1")
 	} else {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/llm/eventstream"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
@@ -33,16 +34,24 @@ var providers = map[string]provider{
 	"openai":    {format.Chat, "Authorization", "Bearer "},
 	"anthropic": {format.Messages, "X-Api-Key", ""},
 	"gemini":    {format.Gemini, "X-Goog-Api-Key", ""},
+	"vertex":    {format.Gemini, "Authorization", "Bearer "},
+	"bedrock":   {format.Converse, "Authorization", "Bearer "},
+	"ollama":    {format.Ollama, "Authorization", "Bearer "},
 }
 
 // route is what a path means.
 type route struct {
 	way     way
 	api     format.API
-	inPath  bool       // the model and whether to stream are said by the path, not by the body
-	model   string     // then
-	stream  bool       // likewise
-	array   bool       // and the stream is to be a JSON array
+	inPath  bool      // the model and whether to stream are said by the path, not by the body
+	model   string    // then
+	stream  bool      // likewise
+	array   bool      // and the stream is to be a JSON array
+	cloud   cloudCall // asks a model of Amazon's
+	hosted  bool      // the body must say that it is for one of Anthropic's models on another platform
+	frames  eventstream.Kind
+	wrapped bool       // the request stands in an envelope
+	socket  bool       // requests and answers are messages on a websocket
 	list    bool       // asks for the list of models
 	plain   bool       // asks for nothing but that, a count or an embedding
 	events  bool       // its answer may be a stream, where nothing is judged
@@ -53,7 +62,8 @@ type route struct {
 }
 
 const (
-	whyLive   = "connections that stay open (realtime, live, websocket) are not served: their tool calls cannot be judged here"
+	whyLive = "connections that stay open (realtime, live, a websocket of anything but responses) are not served: " +
+		"their tool calls cannot be judged here"
 	whyStored = "runs, assistants, threads, batches and stored prompts are not served: their tool calls cannot be judged here"
 	whyAgents = "agents that run at the provider (sessions, environments, deployments, conversations that run a model) are not served: " +
 		"their tool calls cannot be judged here"
@@ -85,10 +95,16 @@ func plainPath(u *url.URL) bool {
 // compatible servers put it below prefixes of their own; what passes is named. Case and a
 // slash at the end change nothing.
 func routeOf(r *http.Request, rest string) route {
+	parts := strings.Split(strings.Trim(strings.ToLower(rest), "/"), "/")
+	if wantsSocket(r) && parts[len(parts)-1] == "responses" {
+		return route{way: judged, api: format.Responses, socket: true}
+	}
 	if upgrades(r) {
 		return route{why: whyLive, locked: true}
 	}
-	parts := strings.Split(strings.Trim(strings.ToLower(rest), "/"), "/")
+	if call, ok := cloudCallOf(rest); ok {
+		return cloudRoute(r.Method, call)
+	}
 	if model, verb, ok := geminiVerb(rest); ok && (r.Method != http.MethodGet || geminiVerbs[verb] != 0) {
 		return geminiRoute(r, parts, model, verb)
 	}
@@ -97,6 +113,8 @@ func routeOf(r *http.Request, rest string) route {
 	switch {
 	case ends(parts, "chat", "completions"):
 		return asked(post, format.Chat)
+	case ends(parts, "api", "chat"):
+		return asked(post, format.Ollama)
 	case last == "responses":
 		return asked(post, format.Responses)
 	case last == "messages" && !slices.Contains(parts, "threads"):
@@ -118,6 +136,8 @@ func passRoute(method string, parts []string) route {
 	}
 	about := resource(parts)
 	switch {
+	case method == http.MethodPost && ends(parts, "api", "generate"):
+		return route{way: through, texts: format.Ollama, events: true}
 	case method == http.MethodPost && len(about) == 1 && (about[0] == "completions" || about[0] == "complete"):
 		return route{way: through, texts: format.Chat, events: true} // older texts have the same envelope
 	case method == http.MethodPost && about[0] == "conversations" && len(about) <= 2: // another provider runs a model there
@@ -188,7 +208,7 @@ func geminiVerb(rest string) (model, verb string, ok bool) {
 // geminiVerbs are what may stand behind the colon, and whether something else than POST may
 // ask for it.
 var geminiVerbs = map[string]way{
-	"generatecontent": judged, "streamgeneratecontent": judged,
+	"generatecontent": judged, "streamgeneratecontent": judged, "rawpredict": judged, "streamrawpredict": judged,
 	"counttokens": through, "computetokens": through, "embedcontent": through, "batchembedcontents": through, "embedtext": through,
 	"predict": through, "predictlongrunning": through, "fetchpredictoperation": through,
 	"download": through, "cancel": through, "importfile": through, "uploadtofilesearchstore": through,
@@ -196,9 +216,14 @@ var geminiVerbs = map[string]way{
 
 func geminiRoute(r *http.Request, parts []string, model, verb string) route {
 	method, out := r.Method, route{api: format.Gemini, inPath: true, model: model, why: whyDialect}
+	if version.MatchString(model) && strings.HasSuffix(model, "internal") {
+		return codeAssistRoute(r, verb)
+	}
 	switch out.way = geminiVerbs[verb]; {
 	case out.way == judged && method != http.MethodPost:
 		out.way, out.why = refuse, whyMethod
+	case strings.HasSuffix(verb, "rawpredict"):
+		return publisherRoute(parts, out)
 	case out.way == judged:
 		out.stream = verb == "streamgeneratecontent"
 		out.array = out.stream && r.URL.Query().Get("alt") != "sse"
@@ -206,6 +231,71 @@ func geminiRoute(r *http.Request, parts []string, model, verb string) route {
 		out.way = refuse // a model of one's own may speak any format there
 	case out.way == through:
 		out.plain = method == http.MethodPost && (strings.HasSuffix(verb, "tokens") || strings.Contains(verb, "embed"))
+	}
+	return out
+}
+
+// cloudRoute is what such a path means.
+func cloudRoute(method string, c cloudCall) route {
+	out := route{way: judged, api: format.Messages, inPath: true, model: c.model, cloud: c}
+	switch c.verb {
+	case "invoke":
+		out.hosted = true
+	case "invoke-with-response-stream":
+		out.hosted, out.stream, out.frames = true, true, eventstream.Chunks
+	case "count-tokens":
+		out.way, out.plain = through, true
+	case "converse":
+		out.api = format.Converse
+	case "converse-stream":
+		out.api, out.stream, out.frames = format.Converse, true, eventstream.Typed
+	}
+	if method != http.MethodPost {
+		return route{api: out.api, why: whyMethod}
+	}
+	return out
+}
+
+// publisherRoute is what asking a model of another maker on Vertex means: its maker's own format.
+func publisherRoute(parts []string, out route) route {
+	i := slices.Index(parts, "publishers")
+	if i < 0 || i+1 >= len(parts) {
+		out.way = refuse
+		return out
+	}
+	switch maker := parts[i+1]; {
+	case maker == "anthropic" && out.model == "count-tokens":
+		out.api, out.way, out.plain = format.Messages, through, true
+	case maker == "anthropic":
+		out.api, out.hosted = format.Messages, true
+	case maker == "mistralai":
+		out.api = format.Chat
+	default:
+		out.way = refuse
+	}
+	return out
+}
+
+// codeAssistVerbs are what those who signed in with Google ask besides a model: who they are, what they
+// may use, what they use.
+var codeAssistVerbs = map[string]bool{
+	"counttokens": true, "loadcodeassist": true, "onboarduser": true, "listexperiments": true, "retrieveuserquota": true,
+	"getcodeassistglobalusersetting": true, "setcodeassistglobalusersetting": true, "recordcodeassistmetrics": true,
+	"fetchadmincontrols": true, "recordclientevent": true,
+}
+
+// codeAssistRoute is what a path means on which a version stands before the colon.
+func codeAssistRoute(r *http.Request, verb string) route {
+	out := route{api: format.CodeAssist, why: whyDialect}
+	switch {
+	case r.Method != http.MethodPost:
+		out.why = whyMethod
+	case verb == "generatecontent", verb == "streamgeneratecontent":
+		out.way, out.inPath, out.wrapped = judged, true, true
+		out.stream = verb == "streamgeneratecontent"
+		out.array = out.stream && r.URL.Query().Get("alt") != "sse"
+	case codeAssistVerbs[verb]:
+		out.way, out.plain = through, verb == "counttokens"
 	}
 	return out
 }
@@ -222,8 +312,7 @@ func unjudged(parts []string) string {
 			return whyItems
 		case "sessions", "environments", "deployments", "agents", "conversations", "interactions":
 			return whyAgents
-		case "deferred-completion", "chatcompletion_v2", "chatcompletion_pro", "converse", "converse-stream", "invoke",
-			"invoke-with-response-stream", "rawpredict", "chat", "generate":
+		case "deferred-completion", "chatcompletion_v2", "chatcompletion_pro", "async-invoke", "chat", "generate":
 			return whyDialect
 		}
 	}

@@ -25,7 +25,7 @@ func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest
 	var no *problem
 	if refused := p.guard.Check(r); refused != nil {
 		no = newProblem(refused.Status, refused.Text)
-	} else if !plainPath(r.URL) {
+	} else if !plainPath(r.URL) && !u.plainCloud(r) {
 		no = newProblem(http.StatusBadRequest, whyPath)
 	}
 	if no == nil {
@@ -81,6 +81,9 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 	x.out = out
 	switch x.rt.way {
 	case judged:
+		if x.rt.socket {
+			return x.socket()
+		}
 		return x.ask()
 	case recalled:
 		return x.recall()
@@ -114,7 +117,7 @@ const whyToken = "this needs the agent token, as API key or in " + tokenHeader
 // show it is served, and the list of models, which says nothing.
 func (p *Proxy) admits(u *upstream, rt route, who visitor) *problem {
 	switch {
-	case u.Key != "" && !who.trusted && rt.way != judged && !rt.plain:
+	case u.lends() && !who.trusted && rt.way != judged && !rt.plain:
 		return newProblem(http.StatusUnauthorized,
 			whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
 	case u.Handshake && rt.way != judged && !rt.list:

@@ -196,7 +196,7 @@ func credentials(r *http.Request) []string {
 	for _, name := range keyHeaders {
 		for _, v := range r.Header[name] {
 			if v = keyIn(name, v); v != "" {
-				out = append(out, v)
+				out = append(out, signer(v))
 			}
 		}
 	}
@@ -206,6 +206,16 @@ func credentials(r *http.Request) []string {
 		}
 	}
 	return out
+}
+
+// signer is who signed a request for one of Amazon's services: the signature itself is another with
+// each. Any other key is itself.
+func signer(key string) string {
+	if rest, ok := strings.CutPrefix(key, "Credential="); ok {
+		id, _, _ := strings.Cut(rest, "/")
+		return "Credential=" + id
+	}
+	return key
 }
 
 // withoutKey is a query without keys, otherwise as it came.

@@ -10,17 +10,19 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/endpoint"
+	"github.com/tidemark/tidemark/internal/llm/sigv4"
 )
 
 // Upstream is a provider, or a program that speaks like one.
 type Upstream struct {
-	Name      string // openai, anthropic and gemini stand under /name, others under /llm/name
-	API       string // openai, anthropic or gemini: where its key goes and how its errors look
+	Name      string // one that is named like its API stands under /name, others under /llm/name
+	API       string // openai, anthropic, gemini, vertex or bedrock: where its key goes and how its errors look
 	BaseURL   string
-	Key       string // put in place of the client's; "" passes the client's own on
-	KeyHeader string // where the key goes; "" is as the API has it
-	Handshake bool   // a request must carry a line of our plugin
-	Hooks     bool   // a request must belong to a session that the agent's hooks report
+	Key       string     // put in place of the client's; "" passes the client's own on
+	KeyHeader string     // where the key goes; "" is as the API has it
+	Sign      *sigv4.Key // requests are signed with it, in place of the client's own signature; nil: they are not
+	Handshake bool       // a request must carry a line of our plugin
+	Hooks     bool       // a request must belong to a session that the agent's hooks report
 
 	// What the operator vouches for: it carries no tool calls, and passes unjudged.
 	PassPaths []endpoint.Pattern
@@ -58,6 +60,9 @@ func newUpstream(u Upstream, l Limits) (*upstream, error) {
 	}
 	return out, nil
 }
+
+// lends reports whether requests go out with a key of ours.
+func (u *upstream) lends() bool { return u.Key != "" || u.Sign != nil }
 
 // keyedBy is a provider whose key goes into another header than usual.
 func (p provider) keyedBy(header string) (provider, bool) {
@@ -139,7 +144,16 @@ func (u *upstream) outgoing(r *http.Request, rest string, v visitor) (*http.Requ
 	if _, named := h["User-Agent"]; !named {
 		h["User-Agent"] = []string{""} // none came, none goes
 	}
+	if call, ok := cloudCallOf(target.Path); ok && u.API == "bedrock" {
+		target.Path, target.RawPath = call.path()
+	}
 	switch {
+	case u.Sign != nil:
+		for _, name := range slices.Concat(sigv4.Headers, keyHeaders) {
+			h.Del(name)
+		}
+	case u.Key == "" && signsItself(r.Header):
+		return nil, newProblem(http.StatusUnauthorized, whySigned)
 	case u.Key != "":
 		for _, name := range keyHeaders {
 			delete(h, name)

@@ -103,3 +103,46 @@ func (s *splitter) element() (*format.Event, bool, error) {
 	}
 	return &s.current, true, nil
 }
+
+// nextDocument is the next line, with a document on it or without.
+func (s *splitter) nextDocument() (*format.Event, bool, error) {
+	n := bytes.IndexByte(s.buf[s.pos:], '\n')
+	if n < 0 && (!s.eof || s.begin == len(s.buf)) {
+		if s.pos = len(s.buf); s.pos-s.begin > s.limit {
+			return nil, false, errEventSize
+		}
+		return nil, false, nil
+	}
+	end, line := len(s.buf), len(s.buf)
+	if n >= 0 {
+		line = s.pos + n
+		end = line + 1
+	}
+	raw := s.buf[s.begin:end]
+	s.current = format.Event{Raw: raw, Data: s.buf[s.begin:line]}
+	s.begin, s.pos = end, end
+	if brokenLine(raw) {
+		return nil, false, format.ErrAmbiguous
+	}
+	return &s.current, true, nil
+}
+
+// brokenLine reports whether a client with its own idea of lines could find another document inside this one.
+func brokenLine(raw []byte) bool {
+	if bytes.IndexByte(raw, 0) >= 0 {
+		return true
+	}
+	for _, sep := range separators {
+		for rest := raw; ; {
+			i := bytes.Index(rest, sep)
+			if i < 0 {
+				break
+			}
+			rest = bytes.TrimSpace(rest[i+len(sep):])
+			if len(rest) > 0 && (rest[0] == '{' || rest[0] == '[') {
+				return true
+			}
+		}
+	}
+	return false
+}

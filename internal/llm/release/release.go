@@ -115,6 +115,9 @@ func Stream(ctx context.Context, o Options, w io.Writer, r io.Reader, j Judge) (
 		answer.Strictly()
 	}
 	split := &splitter{limit: o.MaxEvent, array: o.API.MayBeArray()}
+	if o.API.JSONLines() {
+		split.mode = documents
+	}
 	err = s.run(split, answer, r)
 	if flushed := s.flush(); err == nil {
 		err = flushed

@@ -15,6 +15,7 @@ const (
 	undecided mode = iota
 	lines          // an event stream
 	elements       // Gemini without alt=sse: one JSON array, element by element
+	documents      // a JSON document on each line
 )
 
 // splitter cuts a stream into events, the way the standard says and no matter how the
@@ -59,8 +60,11 @@ func (s *splitter) next() (*format.Event, bool, error) {
 	if s.mode == undecided && !s.choose() {
 		return nil, false, nil
 	}
-	if s.mode == elements {
+	switch s.mode {
+	case elements:
 		return s.nextElement()
+	case documents:
+		return s.nextDocument()
 	}
 	if s.pair && s.pos < len(s.buf) {
 		s.pair = false

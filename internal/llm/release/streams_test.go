@@ -42,6 +42,12 @@ func stream(api format.API, says []saying) string {
 		return messagesStream(says)
 	case format.Responses:
 		return responsesStream(says)
+	case format.Converse:
+		return converseStream(says)
+	case format.Ollama:
+		return ollamaStream(says)
+	case format.CodeAssist:
+		return wrappedStream(geminiStream(says))
 	}
 	return geminiStream(says)
 }

@@ -11,7 +11,7 @@ import (
 const formatDir = "internal/llm/format"
 
 var (
-	formatNames = []string{"Chat", "Responses", "Messages", "Gemini"}
+	formatNames = []string{"Chat", "Responses", "Messages", "Gemini", "Converse", "Ollama", "CodeAssist"}
 	// formatTables may name them, with the reason.
 	formatTables = map[string]string{"internal/llm/proxy/route.go": "paths and providers say which format is spoken"}
 )
