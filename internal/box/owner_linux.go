@@ -113,6 +113,11 @@ func (b *Box) makeState() error {
 			return fmt.Errorf("make box: %w", err)
 		}
 	}
+	for path, text := range b.plan.files {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			return fmt.Errorf("make box: %w", err)
+		}
+	}
 	return b.take()
 }
 
