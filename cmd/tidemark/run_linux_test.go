@@ -168,6 +168,32 @@ func TestRunGivesNoModelsUnasked(t *testing.T) {
 	}
 }
 
+// Without namespaces a command runs in a reduced box, and it is said; an agent as a whole does not run.
+func TestRunReduced(t *testing.T) {
+	h := newBoxedHome(t)
+	if v, err := box.Landlock(); err != nil || v < 6 {
+		t.Skipf("a reduced box needs a Landlock of version 6: %d %v", v, err)
+	}
+	run := func(args ...string) (int, string, string) {
+		cmd := h.command(t, append([]string{"run"}, args...)...)
+		cmd.Env = append(cmd.Env, "TIDEMARK_TEST_REDUCED=1")
+		var out, said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &said
+		_ = cmd.Run()
+		return cmd.ProcessState.ExitCode(), out.String(), said.String()
+	}
+	code, out, said := run("--", "bash", "-c", `echo x > made; cat ~/.ssh/id_ed25519 2>/dev/null; echo evil > .envrc; exec 3<>/dev/tcp/127.0.0.1/1; echo done; exit 3`)
+	if code != 3 || out != "done\n" || !strings.Contains(said, "a reduced box") || !strings.Contains(said, "put aside") || strings.Contains(said, "refused") {
+		t.Errorf("%d %q %q", code, out, said)
+	}
+	if _, err := os.Stat(filepath.Join(h.ws, ".envrc")); err == nil {
+		t.Error("a file that runs when somebody comes by is left")
+	}
+	if code, _, said := run("--models", "--", "true"); code != box.ExitNoBox || !strings.Contains(said, "no way out") {
+		t.Errorf("%d %q", code, said)
+	}
+}
+
 // Where a box cannot be made nothing runs.
 func TestRunRefusesWithoutABox(t *testing.T) {
 	h := newBoxedHome(t)

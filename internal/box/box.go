@@ -45,6 +45,7 @@ type Want struct {
 	Own       []string          // folders below the home folder that are the box's own: nothing of what is there is in them
 	Files     map[string]string // what stands in those from the beginning, by paths below the home folder
 	Terminal  string            // the device of the caller's terminal, if commands are given it
+	Reduced   bool              // a reduced box will do where no whole one can be made
 	Out       Way               // who carries what leaves it; nil: nothing does
 	First     string            // the program that becomes the box's first process: it calls Become. This one, if none is named
 }
@@ -81,6 +82,7 @@ type Report struct {
 	Unrouted  int      `json:"unrouted"`  // packets for which there was no way out
 	LeftIn    string   `json:"leftIn"`    // the folder that keeps what was put aside, if anything was
 	Watching  bool     `json:"watching"`  // whether what came was put aside at once, not at the end only
+	Reduced   bool     `json:"reduced"`   // there were no namespaces: see Box.Reduced
 	Processes int      `json:"processes"` // processes that were still running when the box ended
 }
 

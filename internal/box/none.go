@@ -44,6 +44,9 @@ func (*Box) Start(Command) (*Job, error) { return nil, errEnded }
 // Close has nothing to end.
 func (*Box) Close() (*Report, error) { return &Report{}, nil }
 
+// Reduced is no box either.
+func (*Box) Reduced() bool { return false }
+
 // Process is none.
 func (*Box) Process() int { return 0 }
 

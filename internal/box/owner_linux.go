@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -43,7 +42,8 @@ type Box struct {
 	asked chan counts
 	asks  sync.Mutex // held by who asks
 
-	watch *watcher
+	watch   *watcher
+	reduced bool
 }
 
 // Open makes a box. Where the machine lacks something for it the error is a *Lack, and there is no box.
@@ -73,7 +73,13 @@ func Open(w Want) (*Box, error) {
 		return nil, err
 	}
 	if err := b.begin(); err != nil {
-		return nil, errors.Join(err, b.clear())
+		err = errors.Join(err, b.clear())
+		if !w.Reduced {
+			return nil, err
+		}
+		if why := b.openReduced(); why != nil {
+			return nil, errors.Join(err, why, b.clear())
+		}
 	}
 	if err := b.openWay(); err != nil {
 		return nil, errors.Join(err, b.closeWay(), b.end(), b.clear())
@@ -194,6 +200,9 @@ func (b *Box) firstProcess(owner *os.File) *exec.Cmd {
 	if program == "" {
 		program = "/proc/self/exe"
 	}
+	if b.reduced {
+		return b.reducedFirst(program, owner)
+	}
 	uid, gid := os.Getuid(), os.Getgid()
 	uids := []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	gids := []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
@@ -243,6 +252,10 @@ func (b *Box) hold(started chan<- error) {
 		close(b.gone)
 	}
 }
+
+// Reduced reports whether the box was made without namespaces. Then it has no loopback and no sockets at all, commands see which other
+// processes there are, there is no layer over caches and no /tmp, and what is guarded is put back, not kept.
+func (b *Box) Reduced() bool { return b.reduced }
 
 // Process is the number of the box's first process.
 func (b *Box) Process() int { return b.cmd.Process.Pid }
@@ -332,7 +345,10 @@ func (b *Box) Start(c Command) (*Job, error) {
 	if b.want.Out != nil {
 		env = withInstead(env, environment.of("way-out"))
 	}
-	env = slices.Concat(env, []string{"XDG_RUNTIME_DIR=" + runtimeFolder(), "PWD=" + c.Dir})
+	env = append(withInstead(env, []string{"XDG_RUNTIME_DIR=" + runtimeFolder()}), "PWD="+c.Dir)
+	if b.reduced {
+		env = b.reducedEnvironment(env)
+	}
 	m, files := message{ID: j.id, Args: c.Args, Env: env, Dir: c.Dir, Leads: c.Leads || c.Screen != nil, Screen: c.Screen}, c.Files[:]
 	if c.Screen != nil {
 		files = nil
@@ -354,6 +370,9 @@ func (j *Job) Signal(s syscall.Signal) {
 // Wait waits until the command has ended. An error says that it was not started, and the exit's code why.
 func (j *Job) Wait() (Exit, error) {
 	m, ok := <-j.ended
+	if b := j.box; b.reduced && b.watch != nil {
+		b.watch.look() // what is guarded was not kept from being changed
+	}
 	switch {
 	case !ok:
 		return Exit{Code: ExitNoBox}, fmt.Errorf("run in box: %w", errEnded)

@@ -47,6 +47,9 @@ type plan struct {
 	Steps []step
 	Way   bool // there is a way out
 
+	Reduced bool // there is no view: what is allowed is named
+	Allowed []allowed
+
 	layers  int
 	made    map[string]bool
 	folders []string // what is made outside, empty, before the view is
@@ -419,8 +422,12 @@ func (p *plan) workspace(path string, s *survey) {
 	for _, path := range keeps {
 		p.add(step{Do: doKeep, To: path})
 	}
-	for _, path := range s.sockets {
-		p.add(step{Do: doHide, To: s.abs(path)})
+	hidden := map[string]bool{}
+	for _, path := range s.sockets { // a cover that is covered once more could not be put away
+		if path = s.abs(path); !hidden[path] {
+			hidden[path] = true
+			p.add(step{Do: doHide, To: path})
+		}
 	}
 }
 
