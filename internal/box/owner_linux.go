@@ -391,7 +391,7 @@ func lackOfNamespaces(err error) error {
 	case setting("kernel/unprivileged_userns_clone") == "0":
 		l.Help = "sysctl kernel.unprivileged_userns_clone must be 1"
 	case setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
-		l.Help = "AppArmor keeps them from programs that have no profile with userns"
+		l.Help = "AppArmor keeps them from programs that have no profile with userns: packages bring one, /etc/apparmor.d/tidemark"
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS):
 		l.Help = "a container or another sandbox around this program keeps them from it"
 	}
