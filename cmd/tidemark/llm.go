@@ -229,7 +229,8 @@ func (e *env) whole(ctx context.Context, w *box.Want, agent string) (stop func()
 	}
 	var spared []string
 	if o.Keys, spared = outfit.Keys(os.Getenv); len(spared) > 0 {
-		fmt.Fprintf(e.errOut, "tidemark: the key for %s is not used: it is for the address that is set beside it; name that in llm.upstreams\n", strings.Join(spared, ", "))
+		fmt.Fprintf(e.errOut, "tidemark: the key for %s is not used: it is for the address beside it; name that in llm.upstreams\n",
+			strings.Join(spared, ", "))
 	}
 	if o.Models, err = door.WantsToken(ctx, server, o.Transport); err != nil {
 		return stop, err

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -98,8 +99,11 @@ func (e *env) runBoxed(ctx context.Context, o boxed, args []string) (err error) 
 	if err != nil {
 		return e.noBox(err)
 	}
-	if b.Reduced() {
-		fmt.Fprintln(e.errOut, "tidemark: there are no namespaces here, so this is a reduced box: no sockets, no /tmp; guarded files are put back, not kept (docs/box.md)")
+	if b.Reduced() && runtime.GOOS == "darwin" {
+		fmt.Fprintln(e.errOut, "tidemark: this is a box of sandbox-exec, which its makers have never run on macOS (docs/box.md)")
+	} else if b.Reduced() {
+		fmt.Fprintln(e.errOut, "tidemark: there are no namespaces here, so this is a reduced box: no sockets, no /tmp; "+
+			"guarded files are put back, not kept (docs/box.md)")
 	}
 	defer box.KeepForeground(os.Stdin)()
 	exit, err := runIn(b, signals, box.Command{Args: args, Dir: dir, Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}})
@@ -155,7 +159,8 @@ func (e *env) wantBox(o boxed) (box.Want, string, error) {
 	}
 	return box.Want{
 		Workspace: o.workspace, Home: home, State: filepath.Join(data, "boxes", "run-"+rand.Text()[:12]), Hide: []string{data},
-		Read: o.read, Write: o.write, Env: os.Environ(), Keep: o.keep, Own: o.own, Reduced: true, Terminal: ownTerminal(), First: smallProgram(),
+		Read: o.read, Write: o.write, Env: os.Environ(), Keep: o.keep, Own: o.own, Reduced: true,
+		Terminal: ownTerminal(), First: smallProgram(),
 	}, dir, nil
 }
 

@@ -194,6 +194,25 @@ func TestRunReduced(t *testing.T) {
 	}
 }
 
+// What is lost here is in the status.
+func TestStatusSaysWhatIsLost(t *testing.T) {
+	h := newBoxedHome(t)
+	for name, c := range map[string]struct {
+		env         string
+		want, lacks string
+	}{"with namespaces": {"X=1", "no model", "reduced"}, "without": {"TIDEMARK_TEST_REDUCED=1", "guarded files are put back", "nothing"}} {
+		cmd := h.command(t, "status")
+		cmd.Env = append(cmd.Env, c.env)
+		out, err := cmd.CombinedOutput()
+		if v, bad := box.Landlock(); bad != nil || v < 6 && name == "without" {
+			continue
+		}
+		if err != nil || !strings.Contains(string(out), c.want) || c.lacks == "reduced" && strings.Contains(string(out), c.lacks) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
 // Where a box cannot be made nothing runs.
 func TestRunRefusesWithoutABox(t *testing.T) {
 	h := newBoxedHome(t)

@@ -45,7 +45,8 @@ func (s *survey) hold(dir string) error {
 			return &Lack{What: "without namespaces guarded files are copied, and " + path + " cannot be", Err: err}
 		}
 		if size, files = size+n, files+count; size > mostHeld || files > mostHeldFiles {
-			return &Lack{What: fmt.Sprintf("without namespaces guarded files are copied, and with %s they are more than %d MB or %d files", path, mostHeld>>20, mostHeldFiles)}
+			return &Lack{What: fmt.Sprintf("without namespaces guarded files are copied, and with %s they are more than %d MB or %d files",
+				path, mostHeld>>20, mostHeldFiles)}
 		}
 		s.held[path] = h
 	}

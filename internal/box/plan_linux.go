@@ -60,7 +60,9 @@ func (p *plan) add(s step) { p.Steps = append(p.Steps, s) }
 
 // planFor says how the view is made for what is wanted, from what stands on the machine.
 func planFor(w Want, s *survey, granted []*survey) (*plan, error) {
-	p := &plan{Root: filepath.Join(w.State, "root"), Empty: filepath.Join(w.State, "empty"), made: map[string]bool{}, files: map[string]string{}}
+	p := &plan{
+		Root: filepath.Join(w.State, "root"), Empty: filepath.Join(w.State, "empty"), made: map[string]bool{}, files: map[string]string{},
+	}
 	mounts, err := readMounts()
 	if err != nil {
 		return nil, err

@@ -39,7 +39,8 @@ func (b *Box) openReduced() error {
 		return err
 	case version < landlockReduced:
 		return &Lack{
-			What: fmt.Sprintf("without namespaces a Landlock of version %d is needed, and this is %d", landlockReduced, version), Help: "Linux 6.12 has it",
+			What: fmt.Sprintf("without namespaces a Landlock of version %d is needed, and this is %d", landlockReduced, version),
+			Help: "Linux 6.12 has it",
 		}
 	case b.want.Out != nil:
 		return &Lack{What: "without namespaces there is no way out of a box"}
@@ -188,7 +189,8 @@ func (f *first) makeReduced(p *plan) error {
 		return fmt.Errorf("keep processes together: %w", err)
 	}
 	f.reduced = true
-	f.fence = &fence{handled: landlockFirst | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV}
+	f.fence = &fence{handled: landlockFirst | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE}
+	f.fence.handled |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	f.fence.scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	for _, a := range p.Allowed {
 		at, err := openPlace(a.Path)

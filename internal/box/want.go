@@ -47,7 +47,8 @@ func (w *Want) settle() error {
 		}
 	}
 	for _, name := range w.Own {
-		if path := filepath.Join(w.Home, name); !filepath.IsLocal(name) || name == "." || inside(path, w.Workspace) || inside(w.Workspace, path) {
+		path := filepath.Join(w.Home, name)
+		if !filepath.IsLocal(name) || name == "." || inside(path, w.Workspace) || inside(w.Workspace, path) {
 			return fmt.Errorf("make box: %s is no folder of the home folder that the box could have for itself", name)
 		}
 	}

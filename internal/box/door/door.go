@@ -194,7 +194,9 @@ func (d *Door) rewrite(p *httputil.ProxyRequest) {
 }
 
 // dropped are headers that are nobody's business outside.
-var dropped = []string{"Cookie", "Origin", "Referer", "Proxy-Authorization", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded"}
+var dropped = []string{
+	"Cookie", "Origin", "Referer", "Proxy-Authorization", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded",
+}
 
 // WantsToken asks the monitor whether models are asked with its token only.
 func WantsToken(ctx context.Context, server string, transport http.RoundTripper) (bool, error) {

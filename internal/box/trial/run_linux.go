@@ -33,7 +33,8 @@ func Run(a Around) ([]Row, error) {
 	}
 	env := append(os.Environ(), "TIDEMARK_TRIAL_KEY="+secret)
 	want := box.Want{
-		Workspace: w.calls.Workspace, Home: w.calls.Home, State: filepath.Join(w.dir, "state"), Env: env, First: a.First, Reduced: a.Reduced,
+		Workspace: w.calls.Workspace, Home: w.calls.Home, State: filepath.Join(w.dir, "state"), Env: env,
+		First: a.First, Reduced: a.Reduced,
 	}
 	if a.Data != "" {
 		want.Hide = []string{a.Data}
@@ -68,8 +69,8 @@ func Run(a Around) ([]Row, error) {
 }
 
 // reducedText is what the doctor says of a reduced box.
-const reducedText = "reduced: there are no namespaces, so commands have no sockets and no loopback, see which other processes run, and guarded files are put back, not kept; " +
-	"agents' commands are asked about, tidemark run runs"
+const reducedText = "reduced: there are no namespaces, so commands have no sockets and no loopback, see which other processes run, " +
+	"and guarded files are put back, not kept; agents' commands are asked about, tidemark run runs"
 
 // putBack is the row for settings that a command changed in a reduced box.
 func (w *world) putBack() Row {

@@ -7,7 +7,8 @@ import (
 )
 
 // spaces are the flags that ask for namespaces.
-const spaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+const spaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS |
+	unix.CLONE_NEWCGROUP
 
 // NoNamespaces has the kernel refuse this process, and all that it starts, new namespaces, as the filters of container engines do: what
 // asks for one is not permitted, and calls whose flags cannot be looked at are not there.
@@ -32,7 +33,8 @@ func NoNamespaces() error {
 		return err
 	}
 	program := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]} //nolint:gosec // a handful
-	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&program)))
 	if e != 0 {
 		return e
 	}
