@@ -74,7 +74,7 @@ does so for any command.
 	return cmd
 }
 
-func (e *env) runBoxed(ctx context.Context, o boxed, args []string) (err error) {
+func (e *env) runBoxed(ctx context.Context, o boxed, args []string) error {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, box.Passed()...)
 	defer signal.Stop(signals)
@@ -90,7 +90,11 @@ func (e *env) runBoxed(ctx context.Context, o boxed, args []string) (err error) 
 		if err != nil {
 			return e.noBox(err)
 		}
-		defer func() { err = errors.Join(err, stop()) }()
+		defer func() {
+			if err := stop(); err != nil {
+				e.report(err)
+			}
+		}()
 	}
 	if _, err := box.Leftovers(filepath.Dir(w.State)); err != nil { // of boxes whose owners were ended
 		e.report(err)
