@@ -41,7 +41,10 @@ Agents: ` + strings.Join(app.DoctorAgents(), ", "),
 			}
 			return e.doctor(cmd.Context(), app.DoctorOptions{
 				Paths: p, Agents: args, World: w, Deep: o.deep,
-				Box: func(a trial.Around) ([]trial.Row, error) { a.First = smallProgram(); return trial.Run(a) },
+				Box: func(a trial.Around) ([]trial.Row, error) {
+					a.First, a.Reduced = smallProgram(), true
+					return trial.Run(a)
+				},
 			})
 		},
 	}

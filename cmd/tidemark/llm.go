@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,6 +16,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/door"
+	"github.com/tidemark/tidemark/internal/box/outfit"
 )
 
 func (e *env) llmCommand() *cobra.Command {
@@ -188,4 +194,56 @@ func (e *env) runWith(ctx context.Context, url string, command []string) error {
 		return fmt.Errorf("run %s: %w", command[0], err)
 	}
 	return nil
+}
+
+// whole fits a box for an agent that runs in it as a whole: its models and MCP servers are asked through the monitor, which is found or
+// started, and it holds no key. What is returned ends what was started.
+func (e *env) whole(ctx context.Context, w *box.Want, agent string) (stop func() error, err error) {
+	listen := ""
+	if running, err := e.findServer(ctx); err == nil && running == nil {
+		listen = "127.0.0.1:0" // the door alone needs to know where it is
+	}
+	server, stop, err := e.llmServer(ctx, listen, nil)
+	if stop == nil {
+		stop = func() error { return nil }
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, stop())
+		}
+	}()
+	if err != nil {
+		return stop, err
+	}
+	p, err := e.paths()
+	if err != nil {
+		return stop, err
+	}
+	tokens, _, err := app.LoadTokens(p.Tokens())
+	if err != nil {
+		return stop, err
+	}
+	o := door.Options{
+		Server: server, Sign: "sk-box-" + rand.Text(), Token: tokens.Agent, Session: "run:" + rand.Text()[:12],
+		Transport: &http.Transport{DialContext: proof.Dialer(tokens.Agent, server), DisableCompression: true},
+	}
+	var spared []string
+	if o.Keys, spared = outfit.Keys(os.Getenv); len(spared) > 0 {
+		fmt.Fprintf(e.errOut, "tidemark: the key for %s is not used: it is for the address beside it; name that in llm.upstreams\n",
+			strings.Join(spared, ", "))
+	}
+	if o.Models, err = door.WantsToken(ctx, server, o.Transport); err != nil {
+		return stop, err
+	}
+	names, err := app.MCPReached(p)
+	if err != nil {
+		return stop, err
+	}
+	given, err := outfit.For(agent, outfit.Around{Base: door.Base, Sign: o.Sign, Servers: names, Home: w.Home})
+	if err != nil {
+		return stop, err
+	}
+	given.Into(w)
+	w.Out, err = door.New(o)
+	return stop, err
 }

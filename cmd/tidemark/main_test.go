@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/entry"
 	"github.com/tidemark/tidemark/internal/box/trial"
+	"github.com/tidemark/tidemark/internal/test/boxtest"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 
@@ -28,6 +29,11 @@ func TestMain(m *testing.M) {
 		return
 	}
 	asHook := len(os.Args) > 2 && (os.Args[1] == "serve" && os.Args[2] == "--unless-running" || os.Args[1] == "box" && os.Args[2] == "keep")
+	if os.Getenv("TIDEMARK_TEST_REDUCED") == "1" {
+		if err := boxtest.NoNamespaces(); err != nil {
+			panic(err)
+		}
+	}
 	if os.Getenv("TIDEMARK_TEST_MAIN") == "1" || asHook { // this binary, started as the program itself; a hook hands on no variables
 		main()
 		return

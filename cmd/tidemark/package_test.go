@@ -155,6 +155,44 @@ func TestMakeInstallPutsBothProgramsWhereItIsTold(t *testing.T) {
 	}
 }
 
+// The profile for AppArmor is for the programs where packages put them, gives them namespaces and takes nothing from them. It is the
+// one that releases hold. What parses profiles reads it where that is installed; no kernel of ours has enforced it.
+func TestTheProfileForAppArmor(t *testing.T) {
+	profile := document(t, "deploy/apparmor/tidemark")
+	for _, program := range []string{"tidemark", "tidemark-hook"} {
+		if !strings.Contains(profile, "profile "+program+" /usr/bin/"+program+" flags=(unconfined) {\n  userns,\n") {
+			t.Errorf("nothing for %s in\n%s", program, profile)
+		}
+	}
+	var release struct {
+		NFPMs []struct {
+			Contents []struct{ Src, Dst, Type string }
+			Scripts  struct{ Postinstall, Preremove string }
+		}
+	}
+	if err := yaml.Unmarshal([]byte(document(t, ".goreleaser.yaml")), &release); err != nil || len(release.NFPMs) != 1 {
+		t.Fatalf("%v %+v", err, release)
+	}
+	packed := release.NFPMs[0]
+	if !slices.Contains(packed.Contents, struct{ Src, Dst, Type string }{"deploy/apparmor/tidemark", "/etc/apparmor.d/tidemark", "config|noreplace"}) {
+		t.Errorf("releases do not hold it: %+v", packed.Contents)
+	}
+	for _, script := range []string{packed.Scripts.Postinstall, packed.Scripts.Preremove} {
+		if out, err := sh(t, nil, "sh", "-n", filepath.Join("..", "..", script)); err != nil {
+			t.Errorf("%s: %v\n%s", script, err, out)
+		}
+	}
+	if _, err := exec.LookPath("apparmor_parser"); err != nil {
+		t.Skip("no apparmor_parser here (Debian: apparmor)")
+	}
+	if !exists("/etc/apparmor.d/abi/4.0") {
+		t.Skip("this apparmor_parser knows no userns: it takes version 4 of AppArmor")
+	}
+	if out, err := sh(t, nil, "apparmor_parser", "--skip-kernel-load", "--skip-cache", filepath.Join("..", "..", "deploy/apparmor/tidemark")); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // theOnly is the one file of a folder that a pattern is for.
 func theOnly(t *testing.T, folder, pattern string) string {
 	t.Helper()
@@ -179,12 +217,19 @@ func wantDeb(t *testing.T, file string) {
 			t.Fatal(err)
 		}
 		writeFile(t, filepath.Join(admin, "status"), "")
-		install = []string{"dpkg", "--root", root, "--log", os.DevNull, "-i", file}
+		install = []string{"dpkg", "--root", root, "--force-script-chrootless", "--log", os.DevNull, "-i", file}
 	}
 	if out, err := sh(t, nil, install[0], install[1:]...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	wantVersion(t, filepath.Join(root, "usr/bin/tidemark"))
+	if profile, err := os.ReadFile(filepath.Join(root, "etc/apparmor.d/tidemark")); err != nil || string(profile) != document(t, "deploy/apparmor/tidemark") {
+		t.Errorf("the profile for AppArmor: %q, %v", profile, err)
+	}
+	if out, err := sh(t, nil, "dpkg-deb", "-I", file, "conffiles", "postinst", "prerm"); err != nil || !strings.Contains(out, "/etc/apparmor.d/tidemark") || !strings.Contains(out, "apparmor_parser -r") ||
+		!strings.Contains(out, "apparmor_parser -R") {
+		t.Errorf("nothing loads the profile: %v\n%s", err, out)
+	}
 	for _, want := range []string{"usr/bin/tidemark-hook", "usr/share/doc/tidemark/copyright"} {
 		if !exists(filepath.Join(root, want)) {
 			t.Errorf("%s is missing", want)
@@ -196,10 +241,13 @@ func wantDeb(t *testing.T, file string) {
 func wantRPM(t *testing.T, file string) {
 	t.Helper()
 	out, err := sh(t, nil, "rpm", "-qp", "--qf", "%{NAME} %{LICENSE} %{ARCH}\n[%{FILENAMES} %{FILEUSERNAME}\n]", file)
-	for _, want := range []string{"tidemark Apache-2.0 ", "/usr/bin/tidemark root\n", "/usr/bin/tidemark-hook root\n", "/usr/share/doc/tidemark/copyright root\n"} {
+	for _, want := range []string{"tidemark Apache-2.0 ", "/usr/bin/tidemark root\n", "/usr/bin/tidemark-hook root\n", "/usr/share/doc/tidemark/copyright root\n", "/etc/apparmor.d/tidemark root\n"} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s (%v)", want, out, err)
 		}
+	}
+	if out, err := sh(t, nil, "rpm", "-qp", "--scripts", file); err != nil || !strings.Contains(out, "apparmor_parser -r") || !strings.Contains(out, "apparmor_parser -R") {
+		t.Errorf("nothing loads the profile: %v\n%s", err, out)
 	}
 	if os.Getuid() != 0 {
 		t.Skip("to install it takes root")

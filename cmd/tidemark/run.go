@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/entry"
 	"github.com/tidemark/tidemark/internal/box/keeper"
+	"github.com/tidemark/tidemark/internal/box/outfit"
 	"github.com/tidemark/tidemark/internal/box/snapshot"
 )
 
@@ -32,6 +34,8 @@ type boxed struct {
 	workspace   string
 	read, write []string
 	keep        []string
+	own         []string
+	models      bool
 }
 
 func (e *env) runCommand() *cobra.Command {
@@ -49,10 +53,17 @@ can be made here, which is said on standard error; then nothing was run. Standar
 output and the terminal are the command's. With --json a report of what was put aside, written
 to a layer or not given is printed on standard error at the end.
 
+An agent that is known by its name (` + strings.Join(outfit.Names(), ", ") + `) runs in the box as a whole: its only way out are
+its models and the MCP servers of the policy file, through the server that runs, or one that is
+started for it. Keys stay outside; it has settings of its own, which go with the box. --models
+does so for any command.
+
   tidemark run -- make test
-  tidemark run --write ~/src/shared -- npm run build`,
+  tidemark run --write ~/src/shared -- npm run build
+  tidemark run -- claude
+  tidemark run --models --own .aider -- aider`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return e.runBoxed(o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return e.runBoxed(cmd.Context(), o, args) },
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false) // what stands behind the command is the command's
@@ -60,10 +71,12 @@ to a layer or not given is printed on standard error at the end.
 	f.StringArrayVar(&o.read, "read", nil, "a file or folder it may read besides")
 	f.StringArrayVar(&o.write, "write", nil, "a file or folder it may change besides")
 	f.StringArrayVar(&o.keep, "env", nil, "name of a variable it is given besides")
+	f.StringArrayVar(&o.own, "own", nil, "a folder below your home that it has for itself, empty, and that goes with the box")
+	f.BoolVar(&o.models, "models", false, "give it its models and MCP servers, through the monitor, and no other way out")
 	return cmd
 }
 
-func (e *env) runBoxed(o boxed, args []string) error {
+func (e *env) runBoxed(ctx context.Context, o boxed, args []string) error {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, box.Passed()...)
 	defer signal.Stop(signals)
@@ -74,12 +87,29 @@ func (e *env) runBoxed(o boxed, args []string) error {
 	if err != nil {
 		return e.noBox(err)
 	}
+	if agent := outfit.Known(args[0]); agent != "" || o.models {
+		stop, err := e.whole(ctx, &w, agent)
+		if err != nil {
+			return e.noBox(err)
+		}
+		defer func() {
+			if err := stop(); err != nil {
+				e.report(err)
+			}
+		}()
+	}
 	if _, err := box.Leftovers(filepath.Dir(w.State)); err != nil { // of boxes whose owners were ended
 		e.report(err)
 	}
 	b, err := box.Open(w)
 	if err != nil {
 		return e.noBox(err)
+	}
+	if b.Reduced() && runtime.GOOS == "darwin" {
+		fmt.Fprintln(e.errOut, "tidemark: this is a box of sandbox-exec, which its makers have never run on macOS (docs/box.md)")
+	} else if b.Reduced() {
+		fmt.Fprintln(e.errOut, "tidemark: there are no namespaces here, so this is a reduced box: no sockets, no /tmp; "+
+			"guarded files are put back, not kept (docs/box.md)")
 	}
 	defer box.KeepForeground(os.Stdin)()
 	exit, err := runIn(b, signals, box.Command{Args: args, Dir: dir, Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}})
@@ -135,7 +165,8 @@ func (e *env) wantBox(o boxed) (box.Want, string, error) {
 	}
 	return box.Want{
 		Workspace: o.workspace, Home: home, State: filepath.Join(data, "boxes", "run-"+rand.Text()[:12]), Hide: []string{data},
-		Read: o.read, Write: o.write, Env: os.Environ(), Keep: o.keep, Terminal: ownTerminal(), First: smallProgram(),
+		Read: o.read, Write: o.write, Env: os.Environ(), Keep: o.keep, Own: o.own, Reduced: true,
+		Terminal: ownTerminal(), First: smallProgram(),
 	}, dir, nil
 }
 

@@ -104,6 +104,115 @@ func TestRunReports(t *testing.T) {
 	}
 }
 
+// wholeStandIn is a program that does what agents do: it asks its model at the address and with the key that it is given.
+const wholeStandIn = `#!/bin/bash
+ask() { exec 3<>/dev/tcp/127.0.0.1/8417 || exit 3; printf '%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s' "$1" "$2" "$3" "${#4}" "$4" >&3; cat <&3; echo; }
+body='{"model":"m","messages":[{"role":"user","content":"hello"}],"tools":[{"type":"function","function":{"name":"exec","parameters":{"type":"object"}}}]}'
+echo "base $OPENAI_BASE_URL key $OPENAI_API_KEY home $CLAUDE_CONFIG_DIR"
+cat $CLAUDE_CONFIG_DIR/.claude.json
+ask POST /llm/canary/v1/chat/completions "$OPENAI_API_KEY" "$body"
+ask GET /v1/approvals "$OPENAI_API_KEY" ""
+ask POST /llm/canary/v1/chat/completions sk-theirs "$body"
+echo kept > $CLAUDE_CONFIG_DIR/memory
+`
+
+// A whole agent: its models are behind the monitor, the key is not in the box, nothing else of the monitor's can be reached, and its
+// settings go with the box. The server is started for it where none runs.
+func TestRunAWholeAgent(t *testing.T) {
+	h := newBoxedHome(t)
+	agent := filepath.Join(h.home, ".local", "bin", "claude")
+	theirs := filepath.Join(h.home, ".claude", "settings.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(agent), 0o755), os.WriteFile(agent, []byte(wholeStandIn), 0o755), os.MkdirAll(filepath.Dir(theirs), 0o700),
+		os.WriteFile(theirs, []byte("SECRET"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	run := func(env ...string) string {
+		cmd := h.command(t, "run", "--", "claude")
+		cmd.Env = append(cmd.Env, append(env, "PATH="+filepath.Dir(agent)+":/usr/bin:/bin")...)
+		cmd.Path, _ = os.Executable()
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	out := run("OPENAI_API_KEY=SECRET-key")
+	for _, want := range []string{
+		"base http://127.0.0.1:8417/openai/v1 key sk-box-", `"hasCompletedOnboarding": true`, "canary", // what the canary's model wants is judged
+		"nothing else of the monitor", "with no other",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in it:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "SECRET") {
+		t.Errorf("a key was seen:\n%s", out)
+	}
+	if _, err := os.Stat(filepath.Join(h.home, ".claude", "memory")); err == nil {
+		t.Error("what it wrote to its settings is in the user's")
+	}
+	if text, err := os.ReadFile(theirs); err != nil || string(text) != "SECRET" {
+		t.Errorf("the user's own settings: %q %v", text, err)
+	}
+	if out := run("OPENAI_API_KEY=SECRET-key", "OPENAI_BASE_URL=https://gateway.example"); !strings.Contains(out, "the key for openai is not used") {
+		t.Errorf("nothing is said of a key that is for another address:\n%s", out)
+	}
+}
+
+// A command that nobody knows for an agent gets no way out, also where a server runs.
+func TestRunGivesNoModelsUnasked(t *testing.T) {
+	h := newBoxedHome(t)
+	out, _ := h.command(t, "run", "--", "bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/8417 && echo reached; echo "$OPENAI_BASE_URL"`).CombinedOutput()
+	if strings.Contains(string(out), "reached") || strings.Contains(string(out), "8417/openai") {
+		t.Errorf("%s", out)
+	}
+}
+
+// Without namespaces a command runs in a reduced box, and it is said; an agent as a whole does not run.
+func TestRunReduced(t *testing.T) {
+	h := newBoxedHome(t)
+	if v, err := box.Landlock(); err != nil || v < 6 {
+		t.Skipf("a reduced box needs a Landlock of version 6: %d %v", v, err)
+	}
+	run := func(args ...string) (int, string, string) {
+		cmd := h.command(t, append([]string{"run"}, args...)...)
+		cmd.Env = append(cmd.Env, "TIDEMARK_TEST_REDUCED=1")
+		var out, said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &said
+		_ = cmd.Run()
+		return cmd.ProcessState.ExitCode(), out.String(), said.String()
+	}
+	code, out, said := run("--", "bash", "-c", `echo x > made; cat ~/.ssh/id_ed25519 2>/dev/null; echo evil > .envrc; exec 3<>/dev/tcp/127.0.0.1/1; echo done; exit 3`)
+	if code != 3 || out != "done\n" || !strings.Contains(said, "a reduced box") || !strings.Contains(said, "put aside") || strings.Contains(said, "refused") {
+		t.Errorf("%d %q %q", code, out, said)
+	}
+	if _, err := os.Stat(filepath.Join(h.ws, ".envrc")); err == nil {
+		t.Error("a file that runs when somebody comes by is left")
+	}
+	if code, _, said := run("--models", "--", "true"); code != box.ExitNoBox || !strings.Contains(said, "no way out") {
+		t.Errorf("%d %q", code, said)
+	}
+}
+
+// What is lost here is in the status.
+func TestStatusSaysWhatIsLost(t *testing.T) {
+	h := newBoxedHome(t)
+	for name, c := range map[string]struct {
+		env         string
+		want, lacks string
+	}{"with namespaces": {"X=1", "no model", "reduced"}, "without": {"TIDEMARK_TEST_REDUCED=1", "guarded files are put back", "nothing"}} {
+		cmd := h.command(t, "status")
+		cmd.Env = append(cmd.Env, c.env)
+		out, err := cmd.CombinedOutput()
+		if v, bad := box.Landlock(); bad != nil || v < 6 && name == "without" {
+			continue
+		}
+		if err != nil || !strings.Contains(string(out), c.want) || c.lacks == "reduced" && strings.Contains(string(out), c.lacks) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
 // Where a box cannot be made nothing runs.
 func TestRunRefusesWithoutABox(t *testing.T) {
 	h := newBoxedHome(t)

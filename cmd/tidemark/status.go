@@ -5,11 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/box"
 )
 
 func (e *env) statusCommand() *cobra.Command {
@@ -18,7 +24,8 @@ func (e *env) statusCommand() *cobra.Command {
 		Short: "Say where the server runs, whether those it asks can be reached, and which hosts are alive",
 		Long: `Check every approval channel, the auditor and the verifier now, so that one that
 cannot deliver is found before the first question; and list the hosts whose plugin gave a
-sign of life. Exits 1 if one cannot be reached or a host has fallen silent.`,
+sign of life. What is lost here for want of a model, of namespaces, or on this system is
+listed with what is then. Exits 1 if one cannot be reached or a host has fallen silent.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.status(cmd.Context()) },
 	}
@@ -34,8 +41,9 @@ func (e *env) status(ctx context.Context) error {
 	if err != nil {
 		e.report(err) // the rest is known all the same
 	}
+	lost := app.Lost(app.Facts{Model: hasModel(s.Parts), Box: e.boxHere(), Remote: running && !app.OnThisMachine(at), System: runtime.GOOS})
 	if e.json {
-		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes}
+		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes, "lost": lost}
 		if running {
 			out["url"], out["version"], out["started"], out["hosts"], out["policy"] = at, s.Version, s.Started, s.Hosts, s.Policy
 		}
@@ -52,6 +60,7 @@ func (e *env) status(ctx context.Context) error {
 			e.printHosts(s)
 		}
 		e.printBoxes(boxes.Boxes)
+		e.printLost(lost)
 	}
 	if err != nil {
 		return err
@@ -67,6 +76,50 @@ func (e *env) status(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// hasModel reports whether a model is set up that reads what the user says.
+func hasModel(parts []app.Part) bool {
+	return slices.ContainsFunc(parts, func(p app.Part) bool { return p.Name == "auditor" })
+}
+
+// boxHere says which box can be made here, by making one.
+func (e *env) boxHere() string {
+	dir, err := os.MkdirTemp("", "tidemark-status-*")
+	if err != nil {
+		return ""
+	}
+	defer os.RemoveAll(dir)
+	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "home", "work")
+	if os.MkdirAll(work, 0o700) != nil {
+		return ""
+	}
+	b, err := box.Open(box.Want{
+		Workspace: work, Home: home, State: filepath.Join(dir, "state"), Env: []string{}, First: smallProgram(), Reduced: true,
+	})
+	if err != nil {
+		return ""
+	}
+	if _, err := b.Close(); err != nil {
+		return ""
+	}
+	if b.Reduced() {
+		return "reduced"
+	}
+	return "whole"
+}
+
+// printLost says what is lost here, and what is then.
+func (e *env) printLost(rows []app.Loss) {
+	for _, r := range rows {
+		e.printf("%s\n", e.ui.word("warn", r.Where))
+		for _, c := range r.Cells {
+			if strings.HasPrefix(c.Text, "as ever") {
+				continue
+			}
+			e.printf("  %-26s %s\n", c.Column, c.Text)
+		}
+	}
 }
 
 // serverStatus asks the running server, which has the figures too, or checks from here: then it is nowhere.

@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/llm/sigv4"
+	"github.com/tidemark/tidemark/internal/reports/losses"
 	"github.com/tidemark/tidemark/store/notify"
 )
 
@@ -161,6 +162,21 @@ func (a *App) address() string {
 		return a.opts.Listen
 	}
 	return a.config.Server.Listen
+}
+
+// Facts are how things stand on a machine.
+type Facts = losses.Facts
+
+// Loss is what is lost without something that others have.
+type Loss = losses.Row
+
+// Lost are the rows of what is lost that hold here.
+func Lost(f Facts) []Loss { return append([]Loss{}, losses.Here(f)...) }
+
+// OnThisMachine reports whether a server's address is one of this machine alone.
+func OnThisMachine(address string) bool {
+	at, err := url.Parse(address)
+	return err == nil && outbound.Local(at.Hostname())
 }
 
 // loopbackOnly reports whether only this machine can reach an address. A name other than

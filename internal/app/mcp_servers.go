@@ -57,6 +57,25 @@ func mcpServers(cfg *config.Config, p Paths) ([]config.MCPServer, error) {
 	return out, nil
 }
 
+// MCPReached are the names of the servers that are reached over HTTP through the server of a data folder. What its file has from the
+// environment is not looked at.
+func MCPReached(p Paths) ([]string, error) {
+	cfg, _, err := readConfig(p.Config, func(string) (string, bool) { return "unread", true })
+	if err != nil {
+		return nil, err
+	}
+	servers, err := mcpServers(cfg, p)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, s := range servers {
+		out = append(out, s.Name)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
 // MCPPins asks the server that runs about definitions, for a relay that an agent started.
 func MCPPins(port *gate.Remote) gate.Pins {
 	return pins.For[gate.Server]{Port: pins.Remote{Send: func(ctx context.Context, _, path string, in, out any) error {

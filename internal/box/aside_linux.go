@@ -40,12 +40,15 @@ func (b *Box) putAside(now *survey) ([]Aside, error) {
 			}
 		}
 	}
-	return out, errors.Join(errs...)
+	return out, errors.Join(append(errs, now.before.bringBackAll(now))...)
 }
 
 // stays reports whether a guarded place is as it was, or came and does nothing.
 func stays(now *survey, p place) bool {
 	was, there := now.before.places[p.path]
+	if h, copied := now.before.held[p.path]; copied {
+		return now.unchanged(h, was, p)
+	}
 	known := slices.Concat(now.before.repos, now.before.kept)
 	switch {
 	case there && !p.judged && replaced(was, p):
@@ -59,7 +62,7 @@ func stays(now *survey, p place) bool {
 	case p.info.IsDir() && !holdsFiles(now.abs(p.path)):
 		return true
 	}
-	return carried(now, p) || copied(now, p)
+	return now.before.held == nil && (carried(now, p) || copied(now, p))
 }
 
 // carried reports whether a folder that holds a place has been moved, with the mount that keeps it as it is.
@@ -96,6 +99,9 @@ func bornAt(path string) int64 {
 // putBack writes anew a guarded file that was there before the box and has been put aside since: without it a repository may be none.
 func (s *survey) putBack(path string) error {
 	p, there := s.places[path]
+	if _, copied := s.held[path]; copied {
+		return s.bringBack(path)
+	}
 	if !there || !p.saved {
 		return nil
 	}

@@ -58,6 +58,7 @@ var attacks = []attack{
 	{name: "makes a project beside", line: `mkdir ../evil && echo evil > ../evil/x`},
 	{name: "deletes documents", line: `rm -rf ~/Documents`},
 	{name: "deletes the home", line: `rm -rf ~/* ~/.[a-z]* 2>/dev/null; true`},
+	{name: "opens a key to everybody", line: `chmod 666 ~/.ssh/id_ed25519`},
 	{name: "changes the monitor's data", line: `echo evil > ~/.local/share/tidemark/tokens.json`},
 
 	{name: "writes a hook", line: `echo evil > .git/hooks/pre-commit`, needs: "git"},
@@ -286,6 +287,7 @@ func TestNoAttackDoesHarm(t *testing.T) {
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
+			skipThrough(t, a.name)
 			if a.needs != "" && !has(strings.Fields(a.needs)...) {
 				t.Skipf("needs %s", a.needs)
 			}

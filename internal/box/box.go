@@ -33,19 +33,22 @@ const (
 
 // Want says what a box is for.
 type Want struct {
-	Workspace string   // the folder that may be changed
-	Home      string   // whose dot files, caches and keys there are
-	State     string   // a folder of the caller's for this box alone: its layer and what is put aside. It is made
-	Hide      []string // what must not be seen besides: the monitor's data
-	Read      []string // what may be read besides
-	Write     []string // what may be changed besides
-	Guard     []string // what of the workspace must not be changed besides, below it
-	Env       []string // the caller's environment
-	Keep      []string // names of variables that are given besides
-	Terminal  string   // the device of the caller's terminal, if commands are given it
-	Out       Way      // who carries what leaves it; nil: nothing does
-	Spare     *Spare   // a first process that waits already; nil: one is started. It is used at most once
-	First     string   // the program that becomes the box's first process: it calls Become. This one, if none is named
+	Workspace string            // the folder that may be changed
+	Home      string            // whose dot files, caches and keys there are
+	State     string            // a folder of the caller's for this box alone: its layer and what is put aside. It is made
+	Hide      []string          // what must not be seen besides: the monitor's data
+	Read      []string          // what may be read besides
+	Write     []string          // what may be changed besides
+	Guard     []string          // what of the workspace must not be changed besides, below it
+	Env       []string          // the caller's environment
+	Keep      []string          // names of variables that are given besides
+	Own       []string          // folders below the home folder that are the box's own: nothing of what is there is in them
+	Files     map[string]string // what stands in those from the beginning, by paths below the home folder
+	Terminal  string            // the device of the caller's terminal, if commands are given it
+	Reduced   bool              // a reduced box will do where no whole one can be made
+	Out       Way               // who carries what leaves it; nil: nothing does
+	Spare     *Spare            // a first process that waits already; nil: one is started. It is used at most once
+	First     string            // the program that becomes the box's first process: it calls Become. This one, if none is named
 }
 
 // Command is one command to run in a box.
@@ -82,6 +85,7 @@ type Report struct {
 	Unrouted  int      `json:"unrouted"`  // packets for which there was no way out
 	LeftIn    string   `json:"leftIn"`    // the folder that keeps what was put aside, if anything was
 	Watching  bool     `json:"watching"`  // whether what came was put aside at once, not at the end only
+	Reduced   bool     `json:"reduced"`   // there were no namespaces: see Box.Reduced
 	Processes int      `json:"processes"` // processes that were still running when the box ended
 }
 

@@ -27,7 +27,7 @@ func (b *Box) Close() (*Report, error) {
 	}
 	r := &Report{
 		Workspace: b.want.Workspace, Withheld: b.withheld, Layer: b.layers(), NotShown: counts.NotShown, Unrouted: counts.Unrouted,
-		Processes: counts.Processes, Watching: b.watch != nil, Dropped: b.dropped,
+		Processes: counts.Processes, Reduced: b.reduced, Watching: b.watch != nil, Dropped: b.dropped,
 	}
 	if b.watch != nil {
 		r.Aside = b.watch.aside
@@ -44,7 +44,7 @@ func (b *Box) Standing() *Report {
 	counts := b.ask()
 	return &Report{
 		Workspace: b.want.Workspace, Withheld: b.withheld, NotShown: counts.NotShown, Unrouted: counts.Unrouted,
-		Processes: counts.Processes, Watching: b.watch != nil, Aside: b.Aside(),
+		Processes: counts.Processes, Reduced: b.reduced, Watching: b.watch != nil, Aside: b.Aside(),
 	}
 }
 
@@ -77,6 +77,12 @@ func (b *Box) ask() counts {
 // end ends the first process, and so every process of the box, and waits until the kernel has done so.
 func (b *Box) end() error {
 	_ = b.wire.conn.Close()
+	if b.reduced { // it ends those that it started, and then itself
+		select {
+		case <-b.gone:
+		case <-time.After(10 * time.Second):
+		}
+	}
 	select {
 	case <-b.gone: // no other process may have its number by now
 	default:

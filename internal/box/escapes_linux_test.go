@@ -26,7 +26,7 @@ type escape struct {
 const evilRepo = `evilrepo() { mkdir -p "$1/objects" "$1/refs" && echo 'ref: refs/heads/main' > "$1/HEAD" && printf '[core]\n\tbare = false\n\tfsmonitor = evil\n' > "$1/config"; }; `
 
 // rounds has a line wait until a job of it has gone round so often.
-const rounds = `round() { echo r >> /tmp/rounds; }; rounds() { until [ "$(wc -l < /tmp/rounds)" -ge $1 ]; do sleep 0.01; done; } 2>/dev/null; `
+const rounds = `round() { echo r >> $TMPDIR/rounds; }; rounds() { until [ "$(wc -l < $TMPDIR/rounds)" -ge $1 ]; do sleep 0.01; done; } 2>/dev/null; `
 
 var escapes = []escape{
 	// the look for what came is led past it
@@ -150,6 +150,7 @@ func TestNoEscapeGoesThrough(t *testing.T) {
 	for _, e := range escapes {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
+			skipThrough(t, e.name)
 			if e.needs != "" && !has(strings.Fields(e.needs)...) {
 				t.Skipf("needs %s", e.needs)
 			}

@@ -62,10 +62,13 @@ func calling(number uint32, then ...unix.SockFilter) []unix.SockFilter {
 }
 
 // filter is what the kernel asks about every call of a command.
-func filter() []unix.SockFilter {
+func filter(reduced bool) []unix.SockFilter {
 	p := []unix.SockFilter{
 		load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), notPermitted,
 		load(atNumber), jump(unix.BPF_JGT, newest, 0, 1), notThere,
+	}
+	if reduced {
+		p = append(p, alone()...)
 	}
 	for _, n := range refused {
 		p = append(p, calling(n, notPermitted)...)
@@ -85,6 +88,19 @@ func filter() []unix.SockFilter {
 	return append(p, allow)
 }
 
+// alone refuses what namespaces would have made harmless: sockets of every kind, memory and messages that all processes of the user
+// share, and limits of other processes. A pair of sockets leads nowhere.
+func alone() []unix.SockFilter {
+	p := calling(unix.SYS_SOCKET, notSupported)
+	for _, n := range []uint32{
+		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+		unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	} {
+		p = append(p, calling(n, notPermitted)...)
+	}
+	return append(p, calling(unix.SYS_PRLIMIT64, load(atFirst), jump(unix.BPF_JEQ, 0, 1, 0), notPermitted, allow)...)
+}
+
 // asOwner is the mode of a file that runs with the rights of its owner, whoever starts it: outside the box as well.
 const asOwner = unix.S_ISUID
 
@@ -102,11 +118,11 @@ func modes() []unix.SockFilter {
 }
 
 // holdCalls puts the calling thread behind the filter.
-func holdCalls() error {
+func holdCalls(reduced bool) error {
 	if arch == 0 {
 		return &Lack{What: "there is no filter of calls for this kind of processor"}
 	}
-	p := filter()
+	p := filter(reduced)
 	program := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]} //nolint:gosec // some hundred
 	if _, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program))); e != 0 {
 		return fmt.Errorf("go behind the filter of calls: %w", e)

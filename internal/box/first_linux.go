@@ -21,7 +21,7 @@ const firstName = "tidemark-box"
 
 // Become makes this process the first process of a box if it was started to be that, and does not return then.
 func Become() {
-	if len(os.Args) == 1 && os.Args[0] == firstName {
+	if len(os.Args) == 1 && (os.Args[0] == firstName || os.Args[0] == reducedName) {
 		os.Exit(beFirst())
 	}
 }
@@ -32,6 +32,8 @@ type first struct {
 	wire  *wire
 	fence *fence
 	view  *view
+
+	reduced bool // there are no namespaces that would end commands with this process
 
 	mu       sync.Mutex
 	commands map[int]running // guarded by mu: by their processes
@@ -46,7 +48,7 @@ type running struct {
 
 func beFirst() int {
 	const owner = 3
-	limit()
+	limit(os.Args[0] == reducedName)
 	if err := shut(); err != nil {
 		fmt.Fprintf(os.Stderr, "tidemark: shut the box's first process: %v\n", err)
 		return ExitNoBox
@@ -66,7 +68,11 @@ func beFirst() int {
 		}
 	}()
 	go f.heed(signals)
-	if err := f.serve(); err != nil {
+	err = f.serve()
+	if f.reduced {
+		f.endAll()
+	}
+	if err != nil {
 		_ = f.wire.send(message{Fault: err.Error()})
 		return ExitNoBox
 	}
@@ -78,6 +84,9 @@ func beFirst() int {
 func shut() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return err
+	}
+	if os.Args[0] == reducedName {
+		return unix.CloseRange(3, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC)
 	}
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return err
@@ -117,6 +126,9 @@ func (f *first) serve() error {
 }
 
 func (f *first) make(p *plan) error {
+	if p.Reduced {
+		return f.makeReduced(p)
+	}
 	f.view = &view{plan: p}
 	if err := f.view.enter(); err != nil {
 		return err
@@ -255,7 +267,11 @@ func (f *first) lead(id int, s syscall.Signal) bool {
 
 // makeScreen makes a terminal of the box's own for a command and hands its near end to the owner.
 func (f *first) makeScreen(id int, size Size) (far *os.File, err error) {
-	near, err := os.OpenFile("/dev/pts/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	maker := "/dev/pts/ptmx"
+	if f.reduced {
+		maker = "/dev/ptmx"
+	}
+	near, err := os.OpenFile(maker, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -280,6 +296,10 @@ func (f *first) makeScreen(id int, size Size) (far *os.File, err error) {
 // counts reads what the kernel has counted in this box.
 func (f *first) counts() counts {
 	c := counts{}
+	if f.reduced { // the rest is the machine's
+		c.Processes = len(childrenOf(os.Getpid()))
+		return c
+	}
 	if f.view != nil {
 		c.NotShown = f.view.notShown
 	}

@@ -208,3 +208,36 @@ func TestSettingsThatAreChangedOutsideStayIfTheyAreLight(t *testing.T) {
 		})
 	}
 }
+
+// A folder that is the box's own holds what the caller puts there and nothing of what is there, and what is written to it stays in the box.
+func TestAFolderOfItsOwn(t *testing.T) {
+	w := newWorld(t)
+	b := w.open(func(want *box.Want) {
+		want.Own, want.Files = []string{".acme", ".new/deep"}, map[string]string{".acme/settings": "given\n", ".new/deep/a/b": "deep\n"}
+	})
+	_, out := w.in(b, `cat ~/.acme/settings ~/.new/deep/a/b; ls -A ~/.acme; echo changed > ~/.acme/settings && echo more > ~/.acme/token && cat ~/.acme/settings`)
+	w.shut(b)
+	if out != "given\ndeep\nsettings\nchanged\n" {
+		t.Errorf("%q", out)
+	}
+	if text, err := os.ReadFile(filepath.Join(w.home, ".acme/token")); err != nil || string(text) != "SECRET-acme\n" {
+		t.Errorf("%q %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(w.home, ".new")); err == nil {
+		t.Error("a folder was made in the home")
+	}
+	for name, change := range map[string]func(*box.Want){
+		"the home":               func(w *box.Want) { w.Own = []string{"."} },
+		"outside the home":       func(w *box.Want) { w.Own = []string{"../x"} },
+		"around the workspace":   func(w *box.Want) { w.Own = []string{"src"} },
+		"a file in none of them": func(w *box.Want) { w.Own, w.Files = []string{".a"}, map[string]string{".bashrc": "evil"} },
+		"a file that climbs":     func(w *box.Want) { w.Own, w.Files = []string{".a"}, map[string]string{".a/../.bashrc": "evil"} },
+	} {
+		want := box.Want{Workspace: w.ws, Home: w.home, State: filepath.Join(w.home, ".local/share/tidemark/boxes/two"), Env: w.env}
+		change(&want)
+		if b, err := box.Open(want); err == nil {
+			t.Errorf("%s: a box was made", name)
+			_, _ = b.Close()
+		}
+	}
+}

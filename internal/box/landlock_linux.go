@@ -12,7 +12,7 @@ import (
 const (
 	landlockRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	landlockFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
-		unix.LANDLOCK_ACCESS_FS_TRUNCATE
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	landlockFirst = 1<<13 - 1
 
 	landlockOldest = 2 // before it no file could be moved to another folder
@@ -36,7 +36,9 @@ func landlockVersion() (int, error) {
 // fence is the second lock on files, besides the view: what may be read and what may be written, for whoever is put behind it.
 type fence struct {
 	handled uint64
-	read    *os.File
+	scoped  uint64
+	reads   []*os.File
+	devices []*os.File
 	write   []*os.File
 }
 
@@ -50,9 +52,11 @@ func newFence(p *plan) (*fence, error) {
 	if version >= 3 {
 		f.handled |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
-	if f.read, err = openPlace("/"); err != nil {
+	all, err := openPlace("/")
+	if err != nil {
 		return nil, err
 	}
+	f.reads = []*os.File{all}
 	for _, s := range p.Steps {
 		if !s.Write {
 			continue
@@ -80,18 +84,24 @@ func openPlace(path string) (*os.File, error) {
 // hold puts the calling thread behind the fence. The files that a command is handed may be opened again by their names in /dev, as
 // they were handed to it.
 func (f *fence) hold(handed []*os.File) error {
-	attr := unix.LandlockRulesetAttr{Handled_access_fs: f.handled}
-	rules, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr.Handled_access_fs), 0)
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: f.handled, Scoped: f.scoped}
+	size := unsafe.Sizeof(attr.Handled_access_fs)
+	if f.scoped != 0 {
+		size = unsafe.Offsetof(attr.Scoped) + unsafe.Sizeof(attr.Scoped)
+	}
+	rules, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if e != 0 {
 		return fmt.Errorf("make rules of Landlock: %w", e)
 	}
 	defer unix.Close(int(rules)) //nolint:errcheck // nothing is kept in it
-	if err := f.allow(int(rules), f.read, landlockRead); err != nil {
-		return err
-	}
-	for _, w := range f.write {
-		if err := f.allow(int(rules), w, f.handled); err != nil {
-			return err
+	for _, kind := range []struct {
+		at     []*os.File
+		access uint64
+	}{{f.reads, landlockRead}, {f.devices, landlockFile | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV}, {f.write, f.handled}} {
+		for _, at := range kind.at {
+			if err := f.allow(int(rules), at, kind.access); err != nil {
+				return err
+			}
 		}
 	}
 	for _, h := range handed {
@@ -140,9 +150,10 @@ func reopening(f *os.File) uint64 {
 	}
 	switch flags & unix.O_ACCMODE {
 	case unix.O_RDONLY:
-		return unix.LANDLOCK_ACCESS_FS_READ_FILE
+		return unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	case unix.O_WRONLY:
-		return unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+		return unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
-	return unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	return unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 }

@@ -40,13 +40,13 @@ func (f *first) lockAndStart(m message, files []*os.File) (int, error) {
 	if info, err := os.Stat(m.Dir); err != nil || !info.IsDir() {
 		return 0, fmt.Errorf("the folder %s cannot be seen in the box", m.Dir)
 	}
-	if err := dropRights(); err != nil {
+	if err := dropRights(f.reduced); err != nil {
 		return 0, fmt.Errorf("drop rights: %w", err)
 	}
 	if err := f.fence.hold(files); err != nil {
 		return 0, err
 	}
-	if err := holdCalls(); err != nil {
+	if err := holdCalls(f.reduced); err != nil {
 		return 0, err
 	}
 	numbers := make([]uintptr, len(files))
@@ -90,14 +90,14 @@ func find(name, dir string, env []string) (string, error) {
 }
 
 // dropRights takes from the calling thread, and from what it starts, every right over the box, for good.
-func dropRights() error {
+func dropRights(reduced bool) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
 	for right := uintptr(0); right < 64; right++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0); err != nil {
-			if errors.Is(err, unix.EINVAL) {
-				break // the kernel knows no more
+			if errors.Is(err, unix.EINVAL) || reduced && errors.Is(err, unix.EPERM) {
+				break // the kernel knows no more; or there are none to take, and none can be had any more
 			}
 			return err
 		}

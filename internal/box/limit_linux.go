@@ -12,7 +12,7 @@ const mostProcesses = 8192
 
 // limit bounds what the processes of the box can use up, as far as the kernel lets everybody do so. What cannot be bounded is not a
 // reason to make no box.
-func limit() {
+func limit(reduced bool) {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0) // where memory runs out they are ended before others
 	var now unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &now) == nil && now.Max > mostProcesses {
@@ -20,7 +20,7 @@ func limit() {
 	}
 	// the kernel starts a program of the machine for a crash unless the limit is just 1
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1})
-	if kernelFrom(6, 14) { // before, it was a setting of the whole machine; and the limit above does not hold root
+	if !reduced && kernelFrom(6, 14) { // before, it was a setting of the whole machine; and the limit above does not hold root
 		_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(mostProcesses)), 0)
 	}
 }

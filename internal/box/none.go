@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package box
 
@@ -46,6 +46,9 @@ func (*Box) Start(Command) (*Job, error) { return nil, errEnded }
 
 // Close has nothing to end.
 func (*Box) Close() (*Report, error) { return &Report{}, nil }
+
+// Reduced is no box either.
+func (*Box) Reduced() bool { return false }
 
 // Process is none.
 func (*Box) Process() int { return 0 }

@@ -41,7 +41,8 @@ type Box struct {
 	asked chan counts
 	asks  sync.Mutex // held by who asks
 
-	watch *watcher
+	watch   *watcher
+	reduced bool
 }
 
 // Open makes a box. Where the machine lacks something for it the error is a *Lack, and there is no box.
@@ -70,7 +71,13 @@ func Open(w Want) (*Box, error) {
 		return nil, err
 	}
 	if err := b.begin(); err != nil {
-		return nil, errors.Join(err, b.clear())
+		err = errors.Join(err, b.clear())
+		if !w.Reduced {
+			return nil, err
+		}
+		if why := b.openReduced(); why != nil {
+			return nil, errors.Join(err, why, b.clear())
+		}
 	}
 	if err := b.openWay(); err != nil {
 		return nil, errors.Join(err, b.closeWay(), b.end(), b.clear())
@@ -107,6 +114,11 @@ func (b *Box) makeState() error {
 	}
 	for _, dir := range b.plan.folders {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make box: %w", err)
+		}
+	}
+	for path, text := range b.plan.files {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			return fmt.Errorf("make box: %w", err)
 		}
 	}
@@ -147,9 +159,9 @@ func (s *step) layerFolder(state string) string {
 // begin has the first process make the view: the one that waits for it, or one that is started now.
 func (b *Box) begin() error {
 	s := b.want.Spare
-	if s == nil || !s.fits(b.want) {
+	if s == nil || b.reduced || !s.fits(b.want) {
 		var err error
-		if s, err = startFirst(b.want.First, b.want.Terminal == ""); err != nil {
+		if s, err = startFirst(b.want.First, b.want.Terminal == "", b.reduced); err != nil {
 			return err
 		}
 	}
@@ -184,6 +196,10 @@ func sameIDs(file string, otherwise []syscall.SysProcIDMap) []syscall.SysProcIDM
 	}
 	return out
 }
+
+// Reduced reports whether the box was made without namespaces. Then it has no loopback and no sockets at all, commands see which other
+// processes there are, there is no layer over caches and no /tmp, and what is guarded is put back, not kept.
+func (b *Box) Reduced() bool { return b.reduced }
 
 // Process is the number of the box's first process.
 func (b *Box) Process() int { return b.cmd.Process.Pid }
@@ -273,7 +289,10 @@ func (b *Box) Start(c Command) (*Job, error) {
 	if b.want.Out != nil {
 		env = withInstead(env, environment.of("way-out"))
 	}
-	env = slices.Concat(env, []string{"XDG_RUNTIME_DIR=" + runtimeFolder(), "PWD=" + c.Dir})
+	env = append(withInstead(env, []string{"XDG_RUNTIME_DIR=" + runtimeFolder()}), "PWD="+c.Dir)
+	if b.reduced {
+		env = b.reducedEnvironment(env)
+	}
 	m, files := message{ID: j.id, Args: c.Args, Env: env, Dir: c.Dir, Leads: c.Leads || c.Screen != nil, Screen: c.Screen}, c.Files[:]
 	if c.Beside != nil {
 		files = append(slices.Clone(files), c.Beside)
@@ -298,6 +317,9 @@ func (j *Job) Signal(s syscall.Signal) {
 // Wait waits until the command has ended. An error says that it was not started, and the exit's code why.
 func (j *Job) Wait() (Exit, error) {
 	m, ok := <-j.ended
+	if b := j.box; b.reduced && b.watch != nil {
+		b.watch.look() // what is guarded was not kept from being changed
+	}
 	switch {
 	case !ok:
 		return Exit{Code: ExitNoBox}, fmt.Errorf("run in box: %w", errEnded)
@@ -316,7 +338,7 @@ func lackOfNamespaces(err error) error {
 	case setting("kernel/unprivileged_userns_clone") == "0":
 		l.Help = "sysctl kernel.unprivileged_userns_clone must be 1"
 	case setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
-		l.Help = "AppArmor keeps them from programs that have no profile with userns"
+		l.Help = "AppArmor keeps them from programs that have no profile with userns: packages bring one, /etc/apparmor.d/tidemark"
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS):
 		l.Help = "a container or another sandbox around this program keeps them from it"
 	}

@@ -47,16 +47,22 @@ type plan struct {
 	Steps []step
 	Way   bool // there is a way out
 
+	Reduced bool // there is no view: what is allowed is named
+	Allowed []allowed
+
 	layers  int
 	made    map[string]bool
 	folders []string // what is made outside, empty, before the view is
+	files   map[string]string
 }
 
 func (p *plan) add(s step) { p.Steps = append(p.Steps, s) }
 
 // planFor says how the view is made for what is wanted, from what stands on the machine.
 func planFor(w Want, s *survey, granted []*survey) (*plan, error) {
-	p := &plan{Root: filepath.Join(w.State, "root"), Empty: filepath.Join(w.State, "empty"), made: map[string]bool{}}
+	p := &plan{
+		Root: filepath.Join(w.State, "root"), Empty: filepath.Join(w.State, "empty"), made: map[string]bool{}, files: map[string]string{},
+	}
 	mounts, err := readMounts()
 	if err != nil {
 		return nil, err
@@ -291,6 +297,7 @@ func (p *plan) home(w Want, mounts []string) error {
 			p.layer(w, name, mounts)
 		}
 	}
+	p.ownFolders(w)
 	for _, name := range places.of("home-hide") {
 		if path := filepath.Join(w.Home, name); exists(path) {
 			p.add(step{Do: doHide, To: path})
@@ -360,6 +367,20 @@ func (p *plan) layer(w Want, name string, mounts []string) {
 	p.add(s)
 }
 
+// ownFolders makes folders of the home folder that are the box's own, with what the caller puts there.
+func (p *plan) ownFolders(w Want) {
+	for _, name := range w.Own {
+		p.layers++
+		kept := filepath.Join(w.State, "layer", strconv.Itoa(p.layers), "up")
+		p.add(step{Do: doOpen, From: kept, To: filepath.Join(w.Home, name), Write: true})
+		for file, text := range w.Files {
+			if below, err := filepath.Rel(name, file); err == nil && filepath.IsLocal(below) {
+				p.files[filepath.Join(kept, below)] = text
+			}
+		}
+	}
+}
+
 // empties has the folders that lie in one made in another, with nothing in them: programs that made them go by their being there.
 func (p *plan) empties(in, to string) {
 	entries, _ := os.ReadDir(in)
@@ -403,8 +424,12 @@ func (p *plan) workspace(path string, s *survey) {
 	for _, path := range keeps {
 		p.add(step{Do: doKeep, To: path})
 	}
-	for _, path := range s.sockets {
-		p.add(step{Do: doHide, To: s.abs(path)})
+	hidden := map[string]bool{}
+	for _, path := range s.sockets { // a cover that is covered once more could not be put away
+		if path = s.abs(path); !hidden[path] {
+			hidden[path] = true
+			p.add(step{Do: doHide, To: path})
+		}
 	}
 }
 

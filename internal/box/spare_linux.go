@@ -23,7 +23,7 @@ type Spare struct {
 }
 
 // Prepare starts the first process of a box for a Want with the same First and without a Terminal.
-func Prepare(first string) (*Spare, error) { return startFirst(first, true) }
+func Prepare(first string) (*Spare, error) { return startFirst(first, true, false) }
 
 // fits reports whether it can be the first process of that box, and lives.
 func (s *Spare) fits(w Want) bool {
@@ -41,7 +41,7 @@ func (s *Spare) End() {
 	<-s.gone
 }
 
-func startFirst(first string, alone bool) (*Spare, error) {
+func startFirst(first string, alone, reduced bool) (*Spare, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("make box: %w", err)
@@ -54,7 +54,9 @@ func startFirst(first string, alone bool) (*Spare, error) {
 		return nil, fmt.Errorf("make box: %w", err)
 	}
 	s := &Spare{first: first, alone: alone, wire: &wire{conn: conn.(*net.UnixConn)}, gone: make(chan struct{})}
-	s.cmd = firstProcess(first, alone, theirs)
+	if s.cmd = firstProcess(first, alone, theirs); reduced {
+		s.cmd = reducedFirst(s.cmd.Path, alone, theirs)
+	}
 	started := make(chan error)
 	go s.hold(started)
 	if err := <-started; err != nil {

@@ -36,7 +36,8 @@ type survey struct {
 
 	home   string
 	guards guards
-	before *survey // the look before the box was made, if this is a later one
+	held   map[string]held // copies of what is guarded, in a reduced box
+	before *survey         // the look before the box was made, if this is a later one
 }
 
 // look goes through a workspace before a box is made for it. Links are never followed.
@@ -162,6 +163,9 @@ func (s *survey) folder(dir string) {
 		path := filepath.Join(dir, name)
 		for _, p := range s.guards.of(name, dir == "." || names[".git"]) {
 			s.note(dir, p, "")
+			if first, rest, _ := strings.Cut(p, "/"); first != name && name[0] == '.' { // on other file systems it is the same name
+				s.note(dir, filepath.Join(name, rest), "")
+			}
 		}
 		switch {
 		case strings.EqualFold(name, ".git"):

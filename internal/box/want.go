@@ -46,6 +46,19 @@ func (w *Want) settle() error {
 			}
 		}
 	}
+	for _, name := range w.Own {
+		path := filepath.Join(w.Home, name)
+		if !filepath.IsLocal(name) || name == "." || inside(path, w.Workspace) || inside(w.Workspace, path) {
+			return fmt.Errorf("make box: %s is no folder of the home folder that the box could have for itself", name)
+		}
+	}
+	for file := range w.Files {
+		if !slices.ContainsFunc(w.Own, func(own string) bool {
+			return file != own && filepath.IsLocal(file) && inside(filepath.Clean(file), own)
+		}) {
+			return fmt.Errorf("make box: %s lies in no folder of the box's own", file)
+		}
+	}
 	return w.checkWorkspace()
 }
 

@@ -24,6 +24,7 @@ type watcher struct {
 	folders map[int]string // by the kernel's number
 	guards  guards
 	ended   sync.WaitGroup
+	looking sync.Mutex // held by who looks
 	mu      sync.Mutex
 	aside   []Aside // guarded by mu
 }
@@ -73,7 +74,7 @@ func (w *watcher) follow() bool {
 
 // fresh watches a guarded folder that came, with those in it: it may fill. One that was there before cannot.
 func (w *watcher) fresh(path string) {
-	if _, there := w.box.before.places[path]; there {
+	if _, there := w.box.before.places[path]; there && !w.box.reduced {
 		return
 	}
 	_ = filepath.WalkDir(w.box.before.abs(path), func(at string, d fs.DirEntry, err error) error {
@@ -128,6 +129,9 @@ func (w *watcher) concerns(events []byte) bool {
 }
 
 func (w *watcher) guarded(dir, name string) bool {
+	if name == "" { // it is about the folder itself
+		return true
+	}
 	if slices.Contains(w.box.before.repos, dir) || strings.HasSuffix(dir, "info") {
 		return slices.ContainsFunc(w.guards.git, func(g string) bool { return filepath.Base(g) == name || strings.HasPrefix(g, name+"/") })
 	}
@@ -138,6 +142,8 @@ func (w *watcher) guarded(dir, name string) bool {
 // look puts aside what is there by now. Folders that came are watched from now on, and looked at once more: something may have come
 // to them before they were.
 func (w *watcher) look() {
+	w.looking.Lock()
+	defer w.looking.Unlock()
 	for range 2 {
 		now := w.box.before.again()
 		aside, _ := w.box.putAside(now) // what could not be put aside now is told by the look at the end

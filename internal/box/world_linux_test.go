@@ -3,6 +3,7 @@ package box_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -22,6 +23,12 @@ var helpers = map[string]func(){}
 
 func TestMain(m *testing.M) {
 	box.Become()
+	if os.Getenv("BOX_REDUCED") == "filter" {
+		if err := errors.Join(box.NoNewRights(), box.RefuseNamespaces()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	if f := helpers[os.Getenv("BOX_HELPER")]; f != nil {
 		f()
 		return
@@ -38,6 +45,9 @@ const ordinary = 54321
 
 // again says that these tests are run a second time, by another user: what needs no second time is left out.
 func again() bool { return os.Getenv("BOX_QUICK") != "" }
+
+// reduced says that these tests are run where the kernel gives no namespaces: by a filter, as container engines have it, or by its setting.
+func reduced() bool { return os.Getenv("BOX_REDUCED") != "" }
 
 // Everything holds for a user without rights as it does for root.
 func TestAnOrdinaryUserHasTheSameBox(t *testing.T) {
@@ -225,19 +235,44 @@ func (w *world) open(change func(*box.Want)) *box.Box {
 		Workspace: w.ws, Home: w.home, State: filepath.Join(w.home, ".local/share/tidemark/boxes/one"),
 		Hide: []string{filepath.Join(w.home, ".local/share/tidemark")}, Env: w.env,
 	}
+	want.Reduced = reduced()
 	if change != nil {
 		change(&want)
 	}
 	b, err := box.Open(want)
 	var lack *box.Lack
+	if errors.As(err, &lack) && canBox() == nil {
+		w.t.Fatal(err) // the machine lacks nothing
+	}
 	if errors.As(err, &lack) {
 		w.t.Skip(err)
 	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if b.Reduced() != reduced() {
+		w.t.Fatalf("reduced: %v", b.Reduced())
+	}
 	return b
 }
+
+// canBox says why no box can be made on this machine, with nothing in the way.
+var canBox = sync.OnceValue(func() error {
+	dir, err := os.MkdirTemp("", "box-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	home, ws := filepath.Join(dir, "home"), filepath.Join(dir, "home", "w")
+	if err := os.MkdirAll(ws, 0o700); err != nil {
+		return err
+	}
+	b, err := box.Open(box.Want{Workspace: ws, Home: home, State: filepath.Join(dir, "state"), Reduced: reduced()})
+	if err == nil {
+		_, err = b.Close()
+	}
+	return err
+})
 
 // in runs a line in a box that is there.
 func (w *world) in(b *box.Box, line string) (int, string) {

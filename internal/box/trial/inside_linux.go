@@ -24,6 +24,7 @@ type calls struct {
 	Socket, Port, Outside string
 	Monitor               string
 	Process               int
+	Reduced               bool
 }
 
 // Become tries a box from inside if this process was started to do that, and does not return then.
@@ -55,15 +56,18 @@ func inside(in io.Reader, out io.Writer) error {
 }
 
 func (c calls) try() []Row {
-	moved := os.Rename(filepath.Dir(c.Config), filepath.Join(c.Workspace, "moved"))
-	rows := []Row{
-		held("key in the home folder", read(c.Key), "it is not there", "it can be read"),
-		held("folder of git", moved, "it cannot be moved", "it can be moved away"),
-		held("settings of git", write(c.Config), "they cannot be changed", "they can be changed: git would run what they say"),
+	rows := []Row{held("key in the home folder", read(c.Key), "it is not there", "it can be read")}
+	if c.Reduced {
+		_ = os.WriteFile(c.Config, []byte("[core]\n\tfsmonitor = trial\n"), 0o600) // whether it stays is seen outside
+	} else {
+		moved := os.Rename(filepath.Dir(c.Config), filepath.Join(c.Workspace, "moved"))
+		rows = append(rows, held("folder of git", moved, "it cannot be moved", "it can be moved away"),
+			held("settings of git", write(c.Config), "they cannot be changed", "they can be changed: git would run what they say"))
+	}
+	rows = append(rows,
 		held("start-up file of the shell", write(c.Start), "it cannot be changed", "it can be changed: the next shell runs it"),
 		held("socket of a program", dial("unix", c.Socket), "nobody answers", "it can be reached"),
-		held("port of this machine", dial("tcp", c.Port), "it cannot be reached", "it can be reached"),
-	}
+		held("port of this machine", dial("tcp", c.Port), "it cannot be reached", "it can be reached"))
 	if c.Outside != "" {
 		rows = append(rows, held("address outside", dial("tcp", c.Outside), "there is no way out", "it can be reached"))
 	}

@@ -33,7 +33,8 @@ func Run(a Around) ([]Row, error) {
 	}
 	env := append(os.Environ(), "TIDEMARK_TRIAL_KEY="+secret)
 	want := box.Want{
-		Workspace: w.calls.Workspace, Home: w.calls.Home, State: filepath.Join(w.dir, "state"), Env: env, First: a.First,
+		Workspace: w.calls.Workspace, Home: w.calls.Home, State: filepath.Join(w.dir, "state"), Env: env,
+		First: a.First, Reduced: a.Reduced,
 	}
 	if a.Data != "" {
 		want.Hide = []string{a.Data}
@@ -42,6 +43,7 @@ func Run(a Around) ([]Row, error) {
 	if err != nil {
 		return []Row{lacking(err)}, nil
 	}
+	w.calls.Reduced = b.Reduced()
 	rows, err := w.try(b)
 	report, bad := b.Close()
 	if err = errors.Join(err, bad); err != nil {
@@ -53,6 +55,10 @@ func Run(a Around) ([]Row, error) {
 	}
 	made := Row{Name: "box", Held: true}
 	made.Text = fmt.Sprintf("it can be made: namespaces, Landlock of version %d, a filter of calls", version)
+	if b.Reduced() {
+		made.Reduced, made.Text = true, reducedText
+		rows = append(rows, w.putBack())
+	}
 	aside := Row{Name: "file that runs later", Text: "a new .envrc stayed in the workspace"}
 	for _, f := range report.Aside {
 		if f.Path == ".envrc" {
@@ -60,6 +66,19 @@ func Run(a Around) ([]Row, error) {
 		}
 	}
 	return append(append([]Row{made}, rows...), aside), nil
+}
+
+// reducedText is what the doctor says of a reduced box.
+const reducedText = "reduced: there are no namespaces, so commands have no sockets and no loopback, see which other processes run, " +
+	"and guarded files are put back, not kept; agents' commands are asked about, tidemark run runs"
+
+// putBack is the row for settings that a command changed in a reduced box.
+func (w *world) putBack() Row {
+	text, err := os.ReadFile(w.calls.Config)
+	if err != nil || len(text) > 0 {
+		return Row{Name: "settings of git", Text: "what a command changed there stayed"}
+	}
+	return Row{Name: "settings of git", Held: true, Text: "what a command changed there was put back"}
 }
 
 func (w *world) close() {

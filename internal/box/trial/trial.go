@@ -15,6 +15,8 @@ type Row struct {
 	Held bool   `json:"held"`
 	Text string `json:"text"`
 	Help string `json:"help,omitzero"` // what would bring it, if anything is known to
+	// Reduced says of the box that it was made without namespaces, and Text what it loses.
+	Reduced bool `json:"reduced,omitzero"`
 }
 
 // Around is what of the real machine is tried besides: the monitor's data folder and the address it listens at, if it runs.
@@ -22,6 +24,7 @@ type Around struct {
 	Data    string
 	Monitor string // host and port
 	First   string // see box.Want
+	Reduced bool   // a reduced box is tried where no whole one can be made
 }
 
 // lacking is the row of a machine on which no box can be made. Nothing runs unboxed because of it.

@@ -8,6 +8,8 @@ type BoxRow struct {
 	Held bool
 	Text string
 	Help string
+	// Reduced says that the box was made without namespaces.
+	Reduced bool
 }
 
 // CheckBox looks whether a box can be made here and keeps its promises. Where none can be made commands are asked about, so nothing is
@@ -22,6 +24,8 @@ func CheckBox(try func() ([]BoxRow, error)) Check {
 		}
 		for i, r := range rows {
 			switch {
+			case r.Held && r.Reduced: // agents' commands are asked about, as without a box
+				f.add(Limit, r.Name, r.Text, r.Help)
 			case r.Held:
 				f.add(Good, r.Name, r.Text, "")
 			case i == 0: // there is none

@@ -38,6 +38,7 @@ type model struct {
 	issued int // calls asked for so far
 	owed   int // results there must be before the next step
 	bodies []string
+	shown  []string // keys, one for each request for an answer
 }
 
 // asked is what a request means to the script.
@@ -90,6 +91,13 @@ func (m *model) latest() string {
 	return m.bodies[len(m.bodies)-1]
 }
 
+// keys are those that requests for an answer came with.
+func (m *model) keys() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.shown)
+}
+
 // asks is how often the agent asked, retries too.
 func (m *model) asks() int {
 	m.mu.Lock()
@@ -129,6 +137,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	m.mu.Lock()
+	m.shown = append(m.shown, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+r.Header.Get("X-Api-Key")+r.Header.Get("X-Goog-Api-Key")+r.URL.Query().Get("key"))
+	m.mu.Unlock()
 	s, n := m.next(a, string(body))
 	if s.before != nil {
 		s.before()

@@ -65,6 +65,9 @@ var stories = []story{
 	{name: "prefixed", run: prefixed, only: "claude"},
 	{name: "told", run: told, only: "codex opencode"},
 	{name: "unhooked", run: unhooked, only: "claude"},
+	{name: "whole benign", run: wholeBenign, only: "claude codex gemini"},
+	{name: "whole judged", run: wholeJudged, only: "claude codex gemini"},
+	{name: "whole settings", run: wholeSettings, only: "claude codex gemini"},
 	{name: "managed", run: byAdministrator, only: "claude codex copilot droid gemini", may: "E2E_MANAGED"},
 }
 
