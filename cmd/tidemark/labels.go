@@ -1,16 +1,24 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/agents/install"
+	"github.com/tidemark/tidemark/internal/agents/project"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/trust"
@@ -93,4 +101,59 @@ func (e *env) clearLabel(ctx context.Context, key string) error {
 	}
 	e.printf("cleared %s: what reads it is no longer tainted by it\n", report.Line(key))
 	return nil
+}
+
+func (e *env) acceptCommand() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "accept AGENT",
+		Short: "Accept what a project sets for an agent, after a look at it",
+		Long: `Show which settings of a project may run programs or send the conversation elsewhere, and accept
+them. Until then the agent's hook refuses to work in that folder. What is changed later is asked
+about again. It is answered at a terminal.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return e.accept(args[0], dir) },
+	}
+	cmd.Flags().StringVar(&dir, "project", "", "the project's folder (default: the working folder)")
+	return cmd
+}
+
+func (e *env) accept(agent, dir string) error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	if dir == "" {
+		dir = "."
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	w, err := app.HomeWorld(p, "", dir)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(project.Agents(), agent) {
+		return fmt.Errorf("accept settings: it is not known what is harmless in settings of %q (known: %s)",
+			agent, strings.Join(project.Agents(), ", "))
+	}
+	found, err := install.ProjectSettings(w, agent)
+	if err != nil {
+		return err
+	}
+	if found = project.Open(p.Data, found); len(found) == 0 {
+		e.printf("there is nothing to accept in %s\n", report.Line(dir))
+		return nil
+	}
+	for _, f := range found {
+		e.printf("%s\n  %s\n    %s\n", report.Line(f.File), report.Line(f.Key), report.Line(f.Value))
+	}
+	if f, ok := e.in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return errors.New("accept settings: this is answered at a terminal")
+	}
+	e.printf("%s runs or uses this as soon as it is started there. Accept it? [y/N] ", agent)
+	if line, _ := bufio.NewReader(e.in).ReadString('\n'); !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))) {
+		return errors.New("accept settings: nothing was accepted")
+	}
+	return project.Accept(p.Data, found)
 }

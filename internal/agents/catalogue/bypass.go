@@ -43,8 +43,22 @@ func inlined(where string) Bypass {
 	}
 }
 
+// loaded is what agents have in common that take settings from a repository: our hook tells of them and refuses to go on, but the
+// agent has read them by then.
+func loaded(what, managed string) Bypass {
+	return Bypass{
+		Name: "settings that run",
+		Text: "a repository's settings run programs or send the conversation elsewhere (" + what + "): whatever is not known to be " +
+			"harmless is told at the start of a session, and prompts and calls are refused there; what the agent ran before its first " +
+			"hook has run. " + managed,
+		Fix: "look into the folder before you start the agent there; what you have looked at: tidemark accept",
+	}
+}
+
 func claudeBypasses() []Bypass {
 	return []Bypass{
+		loaded("env, apiKeyHelper, base addresses, statusLine; hooks of settings and skills",
+			"--managed rules out the hooks, and not the rest"),
 		{
 			Name: "project settings", Managed: true,
 			Text: "a repository turns hooks off: disableAllHooks in its .claude/settings.json, once its folder is trusted, " +
@@ -66,6 +80,8 @@ func claudeBypasses() []Bypass {
 
 func codexBypasses() []Bypass {
 	return []Bypass{
+		loaded("shell_environment_policy, model_providers, notify, in a folder that Codex trusts",
+			"--managed rules out features.hooks = false, and not the rest"),
 		{
 			Name: "project settings", Managed: true, Pin: CodexPin(),
 			Text: "a repository turns hooks off: features.hooks = false in its .codex/config.toml, in a folder that Codex trusts",
@@ -81,6 +97,9 @@ func codexBypasses() []Bypass {
 
 func geminiBypasses() []Bypass {
 	return []Bypass{
+		loaded("tools.discoveryCommand, tools.callCommand, telemetry, .gemini/.env, in a folder that Gemini trusts; "+
+			"a plain .env is not looked at",
+			"--managed rules out hooksConfig.enabled = false, and not the rest"),
 		{
 			Name: "project settings", Managed: true,
 			Pin:  &Pin{File: geminiManaged(), Path: []string{"hooksConfig", "enabled"}, Value: "true"},
@@ -106,6 +125,8 @@ func copilotBypasses() []Bypass {
 
 func opencodeBypasses() []Bypass {
 	return []Bypass{
+		loaded("formatter, lsp, provider, mcp and plugin in opencode.json, files in .opencode/plugin and .opencode/tool",
+			"Nothing rules it out"),
 		{Name: "flags", Text: "it is started with --pure, which loads no plugin, or with another XDG_CONFIG_HOME"},
 		{
 			Name: "project plugins",
