@@ -404,7 +404,7 @@ type boxing struct{ workspace string }
 // Boxes is for a door whose host runs a command in a box and nowhere else where it is told to. With the context of Decide it
 // says so, and names the folder that is worked on; no other door is ever told to.
 func Boxes(ctx context.Context, workspace string) context.Context {
-	return context.WithValue(ctx, boxesKey{}, &boxing{workspace})
+	return context.WithValue(In(ctx, workspace), boxesKey{}, &boxing{workspace})
 }
 
 // The rules of calls that run in a box, and of calls in a session where one did not.

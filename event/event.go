@@ -123,6 +123,9 @@ type Resource struct {
 	Session string       `json:"session,omitzero"`
 	Tool    string       `json:"tool,omitzero"`
 	Step    uint64       `json:"step,omitzero"`
+	Folder  string       `json:"folder,omitzero"` // that was worked in, where the host said it
+	What    uint64       `json:"what,omitzero"`   // of a file: what judgement knows of its text
+	Before  uint64       `json:"before,omitzero"` // the same of what other sessions wrote there; the fold of labels works it out
 }
 
 // Content is what is kept of a piece of text: its hash always, words only where

@@ -37,10 +37,22 @@ tidemark:labels).`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.listLabels(cmd.Context()) },
 	}
-	cmd.AddCommand(&cobra.Command{
-		Use: "clear KEY", Short: "Trust it again, as tidemark labels spells it", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.clearLabel(cmd.Context(), args[0]) },
-	})
+	var below string
+	clearing := &cobra.Command{
+		Use: "clear [KEY]", Short: "Trust it again, as tidemark labels spells it; with --below all files of a folder",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1 && below == "":
+				return e.clearLabel(cmd.Context(), args[0])
+			case len(args) == 0 && below != "":
+				return e.clearBelow(cmd.Context(), below)
+			}
+			return errors.New("clear label: name one, or a folder with --below")
+		},
+	}
+	clearing.Flags().StringVar(&below, "below", "", "all labelled files of this folder, once you have looked at them")
+	cmd.AddCommand(clearing)
 	return cmd
 }
 
@@ -68,6 +80,37 @@ func (e *env) listLabels(ctx context.Context) error {
 		}
 	}
 	return e.ui.table(e.out, []string{"KEY", "LEVEL", "SESSION", "WRITTEN BY", "STEP", "BECAUSE OF"}, rows)
+}
+
+// clearBelow clears the labels of all files below a folder.
+func (e *env) clearBelow(ctx context.Context, folder string) error {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return fmt.Errorf("clear labels: %w", err)
+	}
+	var all []tidemark.LabelView
+	err = e.withLog(ctx, func(log *app.Log) (err error) {
+		all, err = log.Monitor.Labels(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, l := range all {
+		name, file := strings.CutPrefix(l.Key, "file:")
+		if rel, err := filepath.Rel(folder, filepath.FromSlash(name)); !file || err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		if err := e.clearLabel(ctx, l.Key); err != nil {
+			return err
+		}
+		n++
+	}
+	if n == 0 {
+		return fmt.Errorf("clear labels: nothing below %s is labelled (tidemark labels lists what is)", report.Line(folder))
+	}
+	return nil
 }
 
 // clearLabel goes through the server where one runs, so that it knows at once.

@@ -131,6 +131,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 // decide asks the monitor. A held call is handed to the host's own dialog where there is one
 // and no proof is wanted, which a dialog cannot bring; else it may wait.
 func (a *API) decide(ctx context.Context, call tool.Call, c *hook.Context) (v tidemark.Verdict, inDialog bool, err error) {
+	ctx = tidemark.In(ctx, c.WorkspaceDir)
 	if c.Boxes {
 		ctx = tidemark.Boxes(ctx, c.WorkspaceDir)
 	}
