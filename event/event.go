@@ -46,7 +46,7 @@ const (
 	BoxGiven       Kind = "box.given"       // a ticket for one command in a box, in a log of its own; Box is set
 	BoxRedeemed    Kind = "box.redeemed"    // it was used; Box is set
 	BoxEnded       Kind = "box.ended"       // the command ended, there and in its session; Box is set
-	SessionClosed  Kind = "session.closed"  // a command that was to run in a box did not: nothing acts any more; Box is set
+	SessionClosed  Kind = "session.closed"  // its host does not do as told: nothing acts any more; Box is set
 )
 
 // Kinds are all of them, in the order of a turn.

@@ -88,6 +88,7 @@ type Context struct {
 	Dialog          string           `json:"dialog,omitzero"`       // the host whose own dialog asks about held calls; around tool calls
 	Wait            int              `json:"wait,omitzero"`         // before_tool_call: seconds the host waits for the owner to answer
 	Boxes           bool             `json:"boxes,omitzero"`        // before_tool_call: the host runs a command in a box if told to
+	Record          string           `json:"record,omitzero"`       // the file in which the host keeps the conversation, where it names one
 	Hello           *Hello           `json:"hello,omitzero"`        // who speaks here, for the server alone: plugins are not shown it
 }
 

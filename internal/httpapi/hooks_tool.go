@@ -82,6 +82,7 @@ func confine(v *tidemark.Verdict, call tool.Call, changed strictjson.Value, n *n
 }
 
 func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c *hook.Context) (any, error) {
+	a.beats(c, event.ToolCallID)
 	if identified(c) {
 		if _, _, err := a.ensure(ctx, c, nil); err != nil {
 			return nil, err
