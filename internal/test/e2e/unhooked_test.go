@@ -81,7 +81,7 @@ func canaryAfter(t *testing.T, r *rig, u unhooking, alone bool) string {
 	if alone { // a call ran that nobody was asked about: the server finds it in the agent's own record
 		closed := false
 		for range 80 {
-			if closed = strings.Contains(w.tidemark("audit"), "session.closed"); closed {
+			if closed = strings.Contains(w.tidemark("audit"), "session-closed"); closed {
 				break
 			}
 			time.Sleep(500 * time.Millisecond)
