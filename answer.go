@@ -135,7 +135,7 @@ func (m *Monitor) noteRun(ctx context.Context, s *live, r *approval.Request, cal
 	if mark.Level > trust.Shared {
 		return nil
 	}
-	return m.labelWrites(ctx, s, mark, &writing{r.Tool, r.Step, &args})
+	return m.labelWrites(ctx, s, mark, &writing{tool: r.Tool, step: r.Step, args: &args})
 }
 
 // unproven is nil where all that is wrong is that a proof is wanted.

@@ -25,13 +25,15 @@ type step struct {
 	now     int64
 	proposal
 
-	args    tool.Args
-	line    string // of a call that runs in a box
-	leaves  leaving
-	event   event.Event
-	decided event.Decided
-	list    [1]*event.Event
-	flight  flight // of its record; zero: it is written
+	args     tool.Args
+	line     string // of a call that runs in a box
+	leaves   leaving
+	left     trust.Label // of what it runs or shows that other sessions left here
+	leftWhat uint64
+	event    event.Event
+	decided  event.Decided
+	list     [1]*event.Event
+	flight   flight // of its record; zero: it is written
 }
 
 // proposal is the call that is asked about, and how.
@@ -44,6 +46,7 @@ type proposal struct {
 	run    string  // of a call whose result may be shown before it is written; "": of others
 	boxes  *boxing // nil: the door cannot have it run in a box
 	wants  *wanted // what a command in a box wants; nil: it is any other call
+	folder string  // that is worked in; "": nobody said
 	flew   flight  // its record, where that is on its way; zero: it is written
 }
 
@@ -100,6 +103,7 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 	}
 	p.boxes, _ = ctx.Value(boxesKey{}).(*boxing)
 	p.wants, _ = ctx.Value(wantsKey{}).(*wanted)
+	p.folder, _ = ctx.Value(folderKey{}).(string)
 	for range attempts {
 		if err = m.decideOnce(ctx, p, v); err != nil || p.flew.of == nil {
 			break
@@ -297,6 +301,9 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 		}
 		s.facts.of.Watch(m.station.Load())
 	}
+	if err := m.remember(ctx, x, in); err != nil {
+		return err
+	}
 	d := x.judge(set, in)
 	traits := set.Expect(in)
 	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil {
@@ -346,7 +353,7 @@ func (m *Monitor) noteWrites(ctx context.Context, x *step, v *Verdict) error {
 	if x.taint.Mark.Level > trust.Shared {
 		return nil
 	}
-	return m.labelWrites(ctx, x.live, &x.taint.Mark, &writing{v.Tool, v.Step, &x.args})
+	return m.labelWrites(ctx, x.live, &x.taint.Mark, &writing{v.Tool, v.Step, &x.args, x.folder, x.leftWhat})
 }
 
 // noRoom is a trace that cannot be read: then judgement knows that something is lost.

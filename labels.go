@@ -15,7 +15,9 @@ import (
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -104,6 +106,16 @@ func (l *labels) find(ctx context.Context, store Store, keys []string, content *
 	}
 	label, found := l.state.Find(keys, content)
 	return label, found, nil
+}
+
+// in are the files that other sessions labelled, for one that works in a folder.
+func (l *labels) in(ctx context.Context, store Store, folder, name string) (k session.Kept, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shared || !l.loaded {
+		err = l.load(ctx, store)
+	}
+	return l.state.In(folder, name), err
 }
 
 func (l *labels) known() bool {
@@ -199,59 +211,6 @@ func (l *labels) take(ctx context.Context, store Store, at uint64, events []*eve
 	return nil
 }
 
-// LabelView is a labelled resource as people see it.
-type LabelView struct {
-	Key     string         `json:"key"`
-	Level   trust.Level    `json:"level"`
-	Session string         `json:"session"`
-	Tool    string         `json:"tool"`
-	Step    uint64         `json:"step"`
-	Sources []trust.Source `json:"sources"`
-}
-
-// Labels lists what was written while tainted, by key.
-func (m *Monitor) Labels(ctx context.Context) ([]LabelView, error) {
-	l := &m.labels
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.load(ctx, m.store); err != nil {
-		return nil, err
-	}
-	out := []LabelView{}
-	for _, r := range l.state.All() {
-		out = append(out, LabelView{
-			Key: r.Key, Level: r.Label.Level, Session: r.Session, Tool: r.Tool, Step: r.Step, Sources: r.Label.Sources,
-		})
-	}
-	return out, nil
-}
-
-// ClearLabel is a person's word that a resource may be trusted again. It is recorded.
-func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
-	l := &m.labels
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.load(ctx, m.store); err != nil {
-		return err
-	}
-	if !l.state.Has(key) {
-		return fmt.Errorf("clear label: %w", ErrNotFound)
-	}
-	e := &event.Event{
-		Kind: event.LabelCleared, Time: m.now().UnixNano(), Resource: &event.Resource{Key: key},
-		Answer: &event.Answer{By: by, Via: via, Verdict: "clear"},
-	}
-	if err := m.store.Append(ctx, labelsLog, l.state.Version, []*event.Event{e}); err != nil {
-		l.forget()
-		return fmt.Errorf("clear label: %w", unavailable(err))
-	}
-	l.state.Apply(e)
-	l.none.Store(l.state.Len() == 0)
-	return nil
-}
-
 // maxMeant bounds how many tools of a session are understood at once.
 const maxMeant = 1024
 
@@ -320,6 +279,7 @@ func readsBack(a meaning.Act) bool { return a == meaning.Read || a == meaning.Un
 // expectLabels makes a call that reads something labelled expect it: what was written
 // while tainted comes back as tainted, whoever reads it (BEY-02).
 func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error {
+	x.expect(x.left)
 	if some, err := m.labels.maybe(ctx, m.store); err != nil || !some {
 		return err
 	}
@@ -339,10 +299,15 @@ func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error 
 	if err != nil || !found {
 		return err
 	}
-	d := &x.decided
-	d.Expect, d.ExpectS = d.Expect.Join(label.Level), d.ExpectS.Join(label.Sensitivity)
-	d.Source = d.Source || label.Level <= trust.External
+	x.expect(label)
 	return nil
+}
+
+// expect makes what the call brings no better than a label.
+func (x *step) expect(l trust.Label) {
+	d := &x.decided
+	d.Expect, d.ExpectS = d.Expect.Join(l.Level), d.ExpectS.Join(l.Sensitivity)
+	d.Source = d.Source || l.Level <= trust.External
 }
 
 // brings is what the labels say about a result: by what the call named, and by its
@@ -363,9 +328,11 @@ func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, came *arr
 
 // writing is a call that may write.
 type writing struct {
-	tool string
-	step uint64
-	args *tool.Args
+	tool   string
+	step   uint64
+	args   *tool.Args
+	folder string // that is worked in; "": nobody said
+	what   uint64 // what is known of files that it may be a copy of
 }
 
 // labelWrites labels what an allowed call writes from a context that is not trusted. The
@@ -381,10 +348,14 @@ func (m *Monitor) labelWrites(ctx context.Context, s *live, mark *trust.Label, w
 	}
 	var list []event.Resource
 	for _, key := range leavesBehind(mean, fields) {
-		list = append(list, event.Resource{
-			Key: key, Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
-			Hash: written(fields), Session: s.name, Tool: w.tool, Step: w.step,
-		})
+		r := event.Resource{
+			Key: placed(key, w.folder), Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
+			Hash: written(fields), Session: s.name, Tool: w.tool, Step: w.step, Folder: w.folder,
+		}
+		if name, file := strings.CutPrefix(key, "file:"); file && s.heard != nil {
+			r.What = s.heard.Wrote(name) | w.what
+		}
+		list = append(list, r)
 	}
 	if len(list) == 0 {
 		return nil
@@ -438,6 +409,60 @@ func leavesBehind(m *meaning.Meaning, fields map[string]any) []string {
 	slices.Sort(out)
 	out = slices.Compact(out)
 	return out[:min(len(out), maxLabelled)]
+}
+
+// placed is a file's key with the folder that is worked in, where the name alone does not say where it lies.
+func placed(key, folder string) string {
+	name, file := strings.CutPrefix(key, "file:")
+	if !file || !path.IsAbs(folder) || path.IsAbs(name) || strings.HasPrefix(name, "~") || strings.Contains(name, ":") {
+		return key
+	}
+	return fileKey(path.Join(folder, name))
+}
+
+type folderKey struct{}
+
+// In is for a door whose host works in a folder. With the context of Decide it says which: files that earlier sessions wrote there count.
+func In(ctx context.Context, folder string) context.Context {
+	return context.WithValue(ctx, folderKey{}, folder)
+}
+
+// remember makes a command that runs what other sessions wrote after others had spoken be judged as in those: what they read
+// counts for it, and is what its result will be worth.
+func (m *Monitor) remember(ctx context.Context, x *step, in *policy.Input) error {
+	x.left, x.leftWhat = session.Neutral(), 0
+	if some, err := m.labels.maybe(ctx, m.store); err != nil || !some || !tool.IsShell(in.Tool) {
+		return err
+	}
+	own := x.live.name
+	if x.taint.Mark.Level > trust.Shared { // what it wrote itself it passed on
+		own = ""
+	}
+	kept, err := m.labels.in(ctx, m.store, x.folder, own)
+	if err != nil {
+		return err
+	}
+	reader := shell.NewReader()
+	reader.Remember(kept.Files)
+	fields, err := x.args.Fields()
+	if err != nil {
+		return nil //nolint:nilerr // unreadable arguments are the worst already
+	}
+	lines, _ := commands.Of(reader, x.live.meaningOf(in.Tool), fields)
+	var runs, shown remembered.Files
+	for _, l := range lines {
+		runs, shown = append(runs, kept.Files.Meant(l)...), append(shown, kept.Files.Named(l)...)
+	}
+	if in.Facts != nil {
+		x.live.facts.of.Labelled(kept.Files)
+		x.live.facts.led = len(runs) > 0
+	}
+	if len(runs) > 0 {
+		x.taint = x.taint.With(kept.Label(runs))
+		fill(in, x.live, x.taint, in.Tool, &x.args)
+	}
+	x.left, x.leftWhat = kept.Label(append(runs, shown...)), runs.What() // a copy is no better
+	return nil
 }
 
 // fileKey is what a file is labelled by.

@@ -447,6 +447,20 @@ func (m *Monitor) Closed(ctx context.Context, ref Ref) (why string, err error) {
 	return why, err
 }
 
+// Close closes a session to acts, because whoever runs its calls does not do as told. It stays so until its owner resets its trust.
+func (m *Monitor) Close(ctx context.Context, ref Ref, why string) error {
+	err := m.with(ctx, ref, func(s *live) error {
+		if s.state.Closed != "" {
+			return nil
+		}
+		return m.append(ctx, s, &event.Event{Kind: event.SessionClosed, Time: m.at(s), Box: &event.Box{Reason: why}})
+	})
+	if err != nil {
+		return fmt.Errorf("close session: %w", err)
+	}
+	return nil
+}
+
 // settle finds out whether who speaks is who the session is of. Whoever cannot show it is heard, and their words, tools and contract
 // are nobody's: they may argue, and order nothing. It returns whose the session is from now on; nil: as before.
 func (t *Turn) settle(s *session.State, open *Opening) *event.Holder {

@@ -223,7 +223,7 @@ type callFacts struct {
 	found *warrant.Warrant
 
 	unargued, inside bool // the branch has seen less than the rest of the session
-	wordless         bool // nobody can hear the user, and nothing came in from outside this machine
+	wordless, led    bool // nobody can hear the user, and nothing came in from elsewhere; it runs what was written after others spoke
 }
 
 var _ policy.Facts = (*callFacts)(nil)
@@ -236,11 +236,14 @@ func (f *callFacts) get() *warrant.Warrant {
 }
 
 func (f *callFacts) read() (w *warrant.Warrant) {
-	if f.wordless {
+	switch {
+	case f.led:
+		f.of.Led(func() { w = f.of.Of(f.name, f.args) })
+	case f.wordless:
 		f.of.Wordless(func() { w = f.of.Of(f.name, f.args) })
-		return w
+	default:
+		f.of.Within(!f.unargued, !f.inside, func() { w = f.of.Of(f.name, f.args) })
 	}
-	f.of.Within(!f.unargued, !f.inside, func() { w = f.of.Of(f.name, f.args) })
 	return w
 }
 
@@ -272,7 +275,8 @@ func (f *callFacts) Least(slot warrant.Kind) (warrant.Evidence, bool) { return f
 // Is implements policy.Facts. Most rules end at what needs no look at the values.
 func (f *callFacts) Is(name string) bool {
 	if v, ok := f.of.Is(name, f.name); ok {
-		return v && !(name == "argued" && f.unargued) && !(name == "outside" && f.inside)
+		argues, beyond := name == "argued", name == "outside"
+		return f.led && (argues || beyond) || v && !(argues && f.unargued) && !(beyond && f.inside)
 	}
 	switch name {
 	case "acts":
@@ -453,8 +457,7 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	return nil
 }
 
-// noteMessage adds a turn's message to what was said, and returns what the log keeps of what
-// others brought in with it. A stranger's is content like any other.
+// noteMessage adds a turn's message to what was said; it is what the log keeps of what others brought in with it. A stranger's is content.
 func (s *live) noteMessage(t *Turn, words bool, label trust.Label, argued bool) string {
 	if s.heard == nil {
 		return ""

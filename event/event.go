@@ -46,7 +46,7 @@ const (
 	BoxGiven       Kind = "box.given"       // a ticket for one command in a box, in a log of its own; Box is set
 	BoxRedeemed    Kind = "box.redeemed"    // it was used; Box is set
 	BoxEnded       Kind = "box.ended"       // the command ended, there and in its session; Box is set
-	SessionClosed  Kind = "session.closed"  // a command that was to run in a box did not: nothing acts any more; Box is set
+	SessionClosed  Kind = "session.closed"  // its host does not do as told: nothing acts any more; Box is set
 )
 
 // Kinds are all of them, in the order of a turn.
@@ -123,6 +123,9 @@ type Resource struct {
 	Session string       `json:"session,omitzero"`
 	Tool    string       `json:"tool,omitzero"`
 	Step    uint64       `json:"step,omitzero"`
+	Folder  string       `json:"folder,omitzero"` // that was worked in, where the host said it
+	What    uint64       `json:"what,omitzero"`   // of a file: what judgement knows of its text
+	Before  uint64       `json:"before,omitzero"` // the same of what other sessions wrote there; the fold of labels works it out
 }
 
 // Content is what is kept of a piece of text: its hash always, words only where

@@ -115,3 +115,16 @@ func TestTheLogOfLabelsIsNoSession(t *testing.T) {
 		t.Errorf("after a restart: %q", out)
 	}
 }
+
+func TestAllLabelsBelowAFolderAreClearedAtOnce(t *testing.T) {
+	s := labelled(t, "/srv/acme/a.py", "/srv/acme/b/c.py", "/srv/other/a.py")
+	if out := s.says(t, "labels", "clear", "--below", "/srv/acme"); strings.Count(out, "cleared file:/srv/acme/") != 2 {
+		t.Errorf("got %q", out)
+	}
+	if out := s.says(t, "labels"); !strings.Contains(out, "/srv/other/a.py") || strings.Contains(out, "/srv/acme") {
+		t.Errorf("left: %q", out)
+	}
+	if _, errOut, code := command(t, "labels", "clear", "--below", "/srv/acme", "--data", s.data); code == exitOK || !strings.Contains(errOut, "nothing below") {
+		t.Errorf("again: exit %d, %q", code, errOut)
+	}
+}

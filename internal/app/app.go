@@ -23,6 +23,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/agents/pulse"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/config"
@@ -79,6 +80,7 @@ type App struct {
 	listener  net.Listener
 	running   Running
 	unshown   bool                   // this start made the token file, and nobody has seen what is in it
+	pulse     pulse.Book             // which hosts still ask
 	announced atomic.Pointer[string] // where it listens; requests come while it starts
 	comparing chan struct{}          // held while a policy is tried on what was recorded
 	reading   sync.Mutex             // guards judges, and the policy file in opts, while it is read
@@ -260,7 +262,7 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: provenLog{a.log, a.anchorBreaks}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Unheld: a.unheld(),
+		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
@@ -394,6 +396,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	now := a.Judges()
 	a.opts.Logger.Info("policy in force", "version", now.Version, "from", from(now.File))
 	go a.watch(base, time.Tick(watchEvery))
+	go a.watchHosts(base, time.Tick(pulseEvery))
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.opts.Logger.Error("serve", "error", err)

@@ -3,10 +3,15 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"time"
 
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/httpapi"
 )
@@ -17,6 +22,83 @@ func peersFor(p Paths) httpapi.Peers {
 		return nil
 	}
 	return &peer.Book{}
+}
+
+// The times of looking whether hosts still ask.
+const (
+	pulseEvery = 5 * time.Second
+	pulseGrace = 15 * time.Second // hooks and records are written side by side
+
+	installedEvery = time.Minute
+)
+
+// watchHosts closes sessions whose host has stopped asking, and says so; and it says when a hook or the settings of an agent are no
+// longer as they were installed.
+func (a *App) watchHosts(ctx context.Context, tick <-chan time.Time) {
+	told, looked := map[string]bool{}, time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick:
+			for _, s := range a.pulse.Look(now, pulseGrace) {
+				a.opts.Logger.Error("a host has stopped asking; its session is closed to acts", "session", s.Session, "reason", s.String())
+				if err := a.Monitor.Close(ctx, tidemark.Ref{Session: s.Session}, s.String()); err != nil {
+					a.opts.Logger.Error("close session", "session", s.Session, "error", err)
+				}
+			}
+			if now.Sub(looked) < installedEvery {
+				continue
+			}
+			looked = now
+			for _, why := range unhooked(a.opts.Paths.Data) {
+				if !told[why] {
+					a.opts.Logger.Error("what watches an agent is not as it was installed", "reason", why, "look", "tidemark doctor")
+				}
+				told[why] = true
+			}
+		}
+	}
+}
+
+// unhooked says which of the programs and settings that were installed are not as they were.
+func unhooked(data string) []string {
+	names, err := filepath.Glob(filepath.Join(data, "installed", "*.json"))
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var out []string
+	for _, name := range names {
+		r, err := settings.ReadRecord(name)
+		if err != nil {
+			out = append(out, fmt.Sprintf("%s cannot be read: %v", name, err))
+			continue
+		}
+		if why := replaced(r); why != "" {
+			out = append(out, why)
+		}
+		out = append(out, settings.Reader{}.Compare(r)...)
+	}
+	return out
+}
+
+// replaced says what is wrong with a hook program; "" is good news. Its bytes are looked at, since a copy can have any time.
+func replaced(r *settings.Record) string {
+	if r.Hook == "" {
+		return ""
+	}
+	info, err := os.Stat(r.Hook)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s: the hook program is gone: %v", r.Agent, err)
+	case info.Mode()&0o111 == 0:
+		return fmt.Sprintf("%s: %s cannot be started any more", r.Agent, r.Hook)
+	}
+	raw, err := os.ReadFile(r.Hook)
+	if err != nil || settings.Hash(raw) != r.HookHash {
+		return fmt.Sprintf("%s: %s is not the program that was installed (after an update: tidemark install %s)", r.Agent, r.Hook, r.Agent)
+	}
+	return ""
 }
 
 // unheld reports whether words count that come without a ticket: as the file says, else as the data folder was made.

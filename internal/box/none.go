@@ -12,9 +12,6 @@ import (
 // Box is what there is none of on this system.
 type Box struct{}
 
-// Spare is what there is none of either.
-type Spare struct{}
-
 // Network is that of a box.
 type Network struct{}
 

@@ -103,6 +103,8 @@ type Options struct {
 	Pins *pins.Keeper
 	// Peers knows the processes behind connections; nil: nobody can look at them, and an agent's hooks are taken at their word.
 	Peers Peers
+	// Pulse is told of each call that is asked about, and where the host keeps its record; nil: nobody looks at that.
+	Pulse Pulse
 	// Unheld says that words count in sessions that nobody asked a ticket for, as they did before there were tickets.
 	Unheld  bool
 	Logger  *slog.Logger
@@ -170,6 +172,7 @@ type API struct {
 	pins    *pins.Keeper
 	history *definitions.Book // how tools came to be described as they are
 	peers   Peers
+	pulse   Pulse
 	unheld  bool
 	logger  *slog.Logger
 	now     func() time.Time
@@ -208,7 +211,8 @@ func New(o Options) (*API, error) {
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
-		peers: o.Peers, unheld: o.Unheld, logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
+		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld,
+		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), at: o.At,
 	}
 	a.history = definitions.New(o.Log)

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
@@ -20,6 +21,19 @@ type Peers interface {
 	Agent(ctx context.Context, self bool) string
 	// Follows reports whether the process may go on where the other one has ended.
 	Follows(process, ended string) bool
+}
+
+// Pulse hears that a host asks, so that somebody notices where it stops.
+type Pulse interface {
+	// Heard notes where the session's record is, and the call that is asked about; "": none, or it is not known.
+	Heard(session, record, call string, now time.Time)
+}
+
+// beats tells the pulse of an event.
+func (a *API) beats(c *hook.Context, call string) {
+	if a.pulse != nil {
+		a.pulse.Heard(refOf(c).Session, c.Record, call, a.now())
+	}
 }
 
 // unseen is the process of an agent where nobody can look at processes: all of them are alike, which doctor tells.

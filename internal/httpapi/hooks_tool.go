@@ -82,6 +82,7 @@ func confine(v *tidemark.Verdict, call tool.Call, changed strictjson.Value, n *n
 }
 
 func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c *hook.Context) (any, error) {
+	a.beats(c, event.ToolCallID)
 	if identified(c) {
 		if _, _, err := a.ensure(ctx, c, nil); err != nil {
 			return nil, err
@@ -131,6 +132,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 // decide asks the monitor. A held call is handed to the host's own dialog where there is one
 // and no proof is wanted, which a dialog cannot bring; else it may wait.
 func (a *API) decide(ctx context.Context, call tool.Call, c *hook.Context) (v tidemark.Verdict, inDialog bool, err error) {
+	ctx = tidemark.In(ctx, c.WorkspaceDir)
 	switch {
 	case c.Boxes && c.Brokers:
 		ctx = tidemark.Brokers(ctx, c.WorkspaceDir)

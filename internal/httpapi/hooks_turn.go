@@ -34,6 +34,7 @@ type messageSendingAnswer struct {
 }
 
 func (a *API) messageReceived(ctx context.Context, event *hook.MessageReceived, c *hook.Context) (any, error) {
+	a.beats(c, "")
 	t := turnOf(ctx, c)
 	t.Sender.ID = cmp.Or(t.Sender.ID, event.SenderID, event.From)
 	if t.Sender.Provider == "" && t.Sender.ID != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -42,12 +43,85 @@ func (l *Labels) Apply(e *event.Event) {
 	} else {
 		joined := *r
 		joined.Label = old.Label.Join(r.Label)
+		switch {
+		case r.Hash != nil: // it was written whole: nothing of what was there is left
+		case r.Session == old.Session:
+			joined.What, joined.Before = r.What|old.What, old.Before
+		default:
+			joined.Before = old.Before | known(old.What)
+		}
 		r = &joined
 	}
 	l.byKey[r.Key] = r
 	if r.Hash != nil {
 		l.byHash[*r.Hash] = graver(l.byHash[*r.Hash], r)
 	}
+}
+
+// known is what is known of a file; where nothing is, nobody can tell what it does.
+func known(what uint64) uint64 {
+	if what == 0 {
+		return remembered.Opaque
+	}
+	return what
+}
+
+// Kept are files that other sessions than the one that asks wrote, as judgement knows them, with their labels.
+type Kept struct {
+	Files remembered.Files
+	of    map[string]*event.Resource // by name
+}
+
+// In are the labelled files that other sessions had a part in, for a session that works in a folder. A file that lies
+// elsewhere counts only where it is named; one of which nobody knows where it lies may lie here.
+func (l *Labels) In(folder, session string) Kept {
+	k := Kept{of: map[string]*event.Resource{}}
+	for key, r := range l.byKey {
+		name, isFile := strings.CutPrefix(key, "file:")
+		what := known(r.What) | r.Before
+		if r.Session == session {
+			what = r.Before
+		}
+		if !isFile || what == 0 {
+			continue
+		}
+		k.Files = append(k.Files, remembered.File{Name: name, What: what, Far: !lies(name, r.Folder, folder)})
+		k.of[name] = r
+	}
+	return k
+}
+
+// lies reports whether a labelled file, written where another folder was worked in, may be of this one.
+func lies(name, written, folder string) bool {
+	if !strings.HasPrefix(name, "/") && written == "" {
+		return true
+	}
+	return folder != "" && (within(name, folder) || within(folder, written))
+}
+
+// within reports whether a path is a folder or lies below it.
+func within(name, folder string) bool {
+	folder = strings.TrimSuffix(folder, "/")
+	return folder != "" && (name == folder || strings.HasPrefix(name, folder+"/"))
+}
+
+// Label joins the labels of some of the files.
+func (k Kept) Label(files remembered.Files) trust.Label {
+	label := Neutral()
+	for _, f := range files {
+		label = label.Join(source(k.of[f.Name]))
+	}
+	return label
+}
+
+// source is a resource's label, with itself as its source.
+func source(r *event.Resource) trust.Label {
+	one := r.Label
+	one.Sources = []trust.Source{{
+		Level: r.Label.Level, Step: r.Step, Kind: "labelled resource", Tool: r.Tool,
+		Detail: fmt.Sprintf("%s, written in session %s", r.Key, r.Session),
+	}}
+	return one
 }
 
 // graver is whichever of two is trusted less.
@@ -87,7 +161,7 @@ func (l *Labels) Has(key string) bool { return l.byKey[key] != nil }
 // Known reports whether r would add nothing to what is known.
 func (l *Labels) Known(r *event.Resource) bool {
 	old := l.byKey[r.Key]
-	return old != nil && old.Label.Covers(r.Label) && sameHash(old.Hash, r.Hash)
+	return old != nil && old.Label.Covers(r.Label) && sameHash(old.Hash, r.Hash) && old.Session == r.Session && old.What == old.What|r.What
 }
 
 // All are the labelled resources by key. They are shared and must not be changed.
@@ -104,12 +178,7 @@ func (l *Labels) Find(keys []string, content *tool.Digest) (label trust.Label, f
 		if r == nil {
 			return
 		}
-		one := r.Label
-		one.Sources = []trust.Source{{
-			Level: r.Label.Level, Step: r.Step, Kind: "labelled resource", Tool: r.Tool,
-			Detail: fmt.Sprintf("%s, written in session %s", r.Key, r.Session),
-		}}
-		label, found = label.Join(one), true
+		label, found = label.Join(source(r)), true
 	}
 	for _, k := range keys {
 		for _, other := range l.byName[baseName(k)] {

@@ -80,6 +80,14 @@ func (t *Taint) Settled() trust.Label {
 	return c.Mark
 }
 
+// With is the context as it would be with something in it that has this label.
+func (t *Taint) With(l trust.Label) *Taint {
+	c := t.Clone()
+	c.enter(l)
+	c.Tainted = c.Tainted || l.Level <= trust.External
+	return c
+}
+
 // Clone is a copy that can be folded further without touching t.
 func (t *Taint) Clone() *Taint {
 	c := *t

@@ -50,6 +50,9 @@ func (j *judging) command(l *leaves.Leaf) {
 	line := j.c.line(j.m, l)
 	line.Opens = line.Opens || j.terminal && line.Pages
 	why, value := j.c.fault(line)
+	if why == "" {
+		why, value = j.c.reruns(line.Made)
+	}
 	if value == "" {
 		value = l.Command()
 	}

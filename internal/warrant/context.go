@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/page"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/internal/warrant/sayings"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -247,6 +248,18 @@ func (c *Context) Within(argued, outside bool, judge func()) {
 	judge()
 	c.argued, c.outside = was, beyond
 }
+
+// Led judges a call that runs what was written after others had spoken, in whatever session that was: it is judged as there.
+func (c *Context) Led(judge func()) {
+	c.listen()
+	was, beyond := c.argued, c.outside
+	c.argued, c.outside = true, true
+	judge()
+	c.argued, c.outside = was, beyond
+}
+
+// Labelled tells which files of the folder that is worked in earlier sessions wrote after others had spoken.
+func (c *Context) Labelled(files remembered.Files) { c.past.labelled = files }
 
 // Wordless judges a call where nobody can hear the user, and where nothing came in but from this machine:
 // what nobody else can have named counts as theirs.

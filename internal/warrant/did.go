@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/commands"
@@ -68,7 +69,10 @@ func (c *Context) ran(m *meaning.Meaning, values []leaves.Leaf) {
 		if l := &values[i]; commands.Is(m, l) {
 			readings := l.Commands()
 			for k := range readings[:min(len(readings), leaves.MostCommands)] {
-				c.lined(c.line(m, &readings[k]))
+				line := c.line(m, &readings[k])
+				if c.lined(line); line.Stays || apart(values) || watches(line) {
+					c.stays(line)
+				}
 			}
 		}
 	}
@@ -98,6 +102,61 @@ func (c *Context) lined(line *shell.Line) {
 		c.past.link(l)
 		c.keepFile(l[0], leadBit)
 	}
+}
+
+// apart reports whether a host is told to let a command go on while the work does.
+func apart(values []leaves.Leaf) bool {
+	return slices.ContainsFunc(values, func(l leaves.Leaf) bool {
+		return l.Flag && l.Text != "false" && anyOf(leaves.NameWords(l.Path), goesApart) || l.Quoted && goesApart[strings.ToLower(l.Text)]
+	})
+}
+
+// watches reports whether a line has a word by which programs go on and run files again.
+func watches(line *shell.Line) bool {
+	return slices.ContainsFunc(line.Runs, func(r shell.Run) bool {
+		return watching[r.Name] || slices.ContainsFunc(r.Args, func(a shell.Word) bool {
+			word, _, _ := strings.Cut(strings.ToLower(a.Text), "=")
+			return watching[word] || watching[word[strings.LastIndexByte(word, ':')+1:]]
+		})
+	})
+}
+
+// stays notes what goes on: unless all of it is known to run no files, a write is a run from now on.
+func (c *Context) stays(line *shell.Line) {
+	if len(line.Ran) == 0 && !line.Builds && !slices.ContainsFunc(line.Runs, func(r shell.Run) bool { return !waits[r.Name] }) {
+		return
+	}
+	c.past.going = true
+	for _, f := range line.Ran {
+		if len(c.past.jobs) < maxFiles {
+			c.past.jobs = append(c.past.jobs, f)
+		}
+	}
+	c.keepMark(keptFile{goingSum, cameBit})
+}
+
+// reruns is what speaks against putting something into files where something that runs already may run it: a write there is a run.
+// What it was started with is judged as if it were run now, everything else as by a build.
+func (c *Context) reruns(made []shell.Made) (why, value string) {
+	if !c.argued || !c.past.going && c.past.sums[goingSum] == 0 {
+		return "", ""
+	}
+	for i := range made {
+		m := &made[i]
+		if shell.Data(m.File) || m.Text == "" {
+			continue
+		}
+		line := c.reader().ReadScript(m.File, shell.Held{Text: m.Text, Part: m.Part || !m.Known})
+		started := slices.ContainsFunc(c.past.jobs, func(f string) bool { return same(cleanPath(f), cleanPath(m.File)) })
+		does := line.Found
+		if !started && !does.Has(shell.RunsFetched|shell.Oversight) && !(does.Has(shell.ReadsSecret) && does.Has(shell.Network)) {
+			continue
+		}
+		if why, value = c.fault(line); why != "" {
+			return "something that was started before may run it, and with that " + why, strings.TrimSpace(m.File + " " + value)
+		}
+	}
+	return "", ""
 }
 
 // keepInside puts into the trace of the call at hand whether the work is in a folder from elsewhere.
@@ -148,6 +207,14 @@ func (c *Context) wrote(m *shell.Made) {
 		f.opaque = f.opaque || m.Known && !shell.Legible(f.name, m.Text) || !m.Known && m.Text == "" && m.From == ""
 		f.theirs = f.theirs || c.holdsTheirs(m.Text)
 	}
+	what := f.mark()
+	if f.held.Does&^shell.FileWrite != 0 || f.theirs || f.opaque {
+		c.keepFile(f.name, what)
+	}
+}
+
+// mark is what is kept of a file.
+func (f *file) mark() uint64 {
 	what := uint64(f.held.Does) | deafBit
 	if f.theirs {
 		what |= theirsBit
@@ -155,9 +222,21 @@ func (c *Context) wrote(m *shell.Made) {
 	if f.opaque {
 		what |= opaqueBit
 	}
-	if f.held.Does&^shell.FileWrite != 0 || f.theirs || f.opaque {
-		c.keepFile(f.name, what)
+	return what
+}
+
+// Wrote is what is known of a file that this conversation wrote or fetched, as [remembered.File] keeps it; 0: nothing.
+func (c *Context) Wrote(name string) uint64 {
+	what := uint64(0)
+	for _, f := range c.past.files {
+		if same(f.name, cleanPath(name)) {
+			what |= f.mark()
+		}
 	}
+	if c.past.Came(name) {
+		what |= cameBit | deafBit
+	}
+	return what
 }
 
 // moved makes a file hold what another one does; false where nothing is known of that.
@@ -243,4 +322,8 @@ var (
 	written = list("written")
 
 	movedBy = list("movedby")
+
+	goesApart = list("apart")
+	watching  = list("watching")
+	waits     = list("waits")
 )

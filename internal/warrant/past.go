@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
@@ -26,11 +27,11 @@ const (
 
 // What a trace says of a file beside what it does.
 const (
-	cameBit = 1 << (16 + iota)
-	theirsBit
-	deafBit
-	leadBit
-	opaqueBit
+	cameBit   = remembered.Came
+	theirsBit = remembered.Theirs
+	deafBit   = remembered.Deaf
+	leadBit   = remembered.Lead
+	opaqueBit = remembered.Opaque
 )
 
 // What stands for no file in traces; it is the hash of no name.
@@ -38,6 +39,7 @@ const (
 	spillSum  = iota // the place of the work, where an archive was taken apart
 	insideSum        // whether the work was left in a folder from elsewhere
 	fullSum          // that there was more than could be kept
+	goingSum         // that something goes on that may run files of the work
 )
 
 // file is what is known of one file.
@@ -50,36 +52,26 @@ type file struct {
 
 // past is what the calls of a conversation did to files.
 type past struct {
-	files []*file // newest last
-	came  []string
-	leads [][2]string
-	size  int
-	full  bool              // something was forgotten
-	in    bool              // the work was left in a folder from elsewhere
-	stray bool              // second names were forgotten
-	spill bool              // an archive from elsewhere was taken apart here
-	sums  map[uint64]uint64 // of earlier processes, by the hash of the last name
-	sum   func(string) uint64
+	files    []*file // newest last
+	came     []string
+	leads    [][2]string
+	size     int
+	full     bool              // something was forgotten
+	in       bool              // the work was left in a folder from elsewhere
+	stray    bool              // second names were forgotten
+	spill    bool              // an archive from elsewhere was taken apart here
+	going    bool              // something was started that goes on, and may run files of the work
+	jobs     []string          // the files that it was started with
+	labelled remembered.Files  // of earlier sessions
+	sums     map[uint64]uint64 // of earlier processes, by the hash of the last name
+	sum      func(string) uint64
 }
 
-// cleanPath is a path as files are compared by: case says nothing.
-func cleanPath(file string) string {
-	file = strings.ToLower(strings.ReplaceAll(file, `\`, "/"))
-	if file == "" {
-		return ""
-	}
-	return strings.TrimPrefix(path.Clean(file), "./")
-}
+// cleanPath is a path as files are compared by.
+func cleanPath(file string) string { return remembered.Clean(file) }
 
-// same reports whether two clean paths may be one file: nobody knows in which folder each was
-// said, so that one may be the end of the other.
-func same(a, b string) bool {
-	a, b = strings.TrimPrefix(a, "~"), strings.TrimPrefix(b, "~")
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	return a == b || a != "" && strings.HasSuffix(b, a) && (a[0] == '/' || b[len(b)-len(a)-1] == '/')
-}
+// same reports whether two clean paths may be one file.
+func same(a, b string) bool { return remembered.Same(a, b) }
 
 // fit are the files that a name may mean, the latest first: nobody knows in which folder it is
 // said, and the harmless one must not hide another.
@@ -87,26 +79,21 @@ func (p *past) fit(name string) []*file {
 	var out []*file
 	name = cleanPath(name)
 	for _, f := range slices.Backward(p.files) {
-		if same(f.name, name) || matching(name, f.name) {
+		if same(f.name, name) || remembered.Matching(name, f.name) {
 			out = append(out, f)
 		}
+	}
+	for _, f := range p.labelled.Fit(name) {
+		out = append(out, earlier(&f))
 	}
 	return out
 }
 
-// matching reports whether a pattern of a shell's may mean a file.
-func matching(pattern, name string) bool {
-	if !strings.ContainsAny(pattern, "*?[") {
-		return false
+// earlier is a file of another session's as one of this one's.
+func earlier(f *remembered.File) *file {
+	return &file{
+		name: cleanPath(f.Name), held: shell.Held{Deaf: true, Does: f.Does()}, theirs: f.Is(theirsBit), opaque: f.Is(opaqueBit),
 	}
-	want, have := strings.Split(pattern, "/"), strings.Split(name, "/")
-	for i := range min(len(want), len(have)) {
-		ok, err := path.Match(want[len(want)-1-i], have[len(have)-1-i])
-		if err == nil && !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // recall adds what an earlier process knew of files.
@@ -133,6 +120,9 @@ func (p *past) kept(name string) uint64 {
 
 // Came reports whether a file, or a folder it is in, came from elsewhere.
 func (p *past) Came(name string) bool {
+	if p.labelled.Came(name) {
+		return true
+	}
 	name = cleanPath(name)
 	for end, from := 0, 0; end <= len(name); end++ {
 		if end < len(name) && name[end] != '/' {

@@ -111,6 +111,17 @@ func (c *Context) release() {
 
 var terminals = list("terminals")
 
+// rerun judges what a tool of the host's puts into files that something runs which was started before.
+func (j *judging) rerun(values []leaves.Leaf) {
+	name := unprefixed(j.m.Tool)
+	if !j.workspace && !tool.IsHost(name) || j.m.Act == meaning.Read || tool.IsShell(name) {
+		return
+	}
+	if why, file := j.c.reruns(madeBy(j.m, values)); why != "" {
+		j.bad(false, why, "content", file)
+	}
+}
+
 // read finds the slots of a call, and what stands behind each.
 func (j *judging) read(values []leaves.Leaf) {
 	c := j.c
@@ -125,6 +136,7 @@ func (j *judging) read(values []leaves.Leaf) {
 	for i := range values {
 		j.value(&values[i])
 	}
+	j.rerun(values)
 	switch {
 	case c.foreign && j.w.Deed != Read:
 		j.w.add(Act, "", j.m.Tool, Nothing, "I have no words of yours that could ask for it")

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
@@ -108,7 +109,13 @@ func (c *Context) repeats(line *shell.Line) (why, value string) {
 			return why, value
 		}
 	}
-	if c.outside && (line.Builds || c.made(line)) && len(line.Packages) == 0 {
+	for _, f := range c.past.labelled.Meant(line) {
+		s := shell.Script{File: f.Name, Line: c.reader().ReadScript(f.Name, shell.Held{Deaf: true, Does: f.Does()})}
+		if why, value = c.script(&s); why != "" {
+			return why, value
+		}
+	}
+	if c.outside && (line.Builds || c.made(line) || remembered.Commits(line)) && len(line.Packages) == 0 {
 		return c.build()
 	}
 	return "", ""
@@ -175,7 +182,14 @@ func (c *Context) build() (why, value string) {
 			return "it builds or tests with a file that was fetched", f
 		}
 	}
-	for _, f := range c.past.files {
+	files := c.past.files
+	for i := range c.past.labelled {
+		if c.past.labelled[i].Far {
+			continue
+		}
+		files = append(files[:len(files):len(files)], earlier(&c.past.labelled[i]))
+	}
+	for _, f := range files {
 		e := f.held.Does
 		if shell.Data(f.name) {
 			continue

@@ -43,8 +43,35 @@ func inlined(where string) Bypass {
 	}
 }
 
+// loaded is what agents have in common that take settings from a repository: our hook tells of them and refuses to go on, but the
+// agent has read them by then.
+func loaded(what, managed string) Bypass {
+	return Bypass{
+		Name: "settings that run",
+		Text: "a repository's settings run programs or send the conversation elsewhere (" + what + "): whatever is not known to be " +
+			"harmless is told at the start of a session, and prompts and calls are refused there; what the agent ran before its first " +
+			"hook has run. " + managed,
+		Fix: "look into the folder before you start the agent there; what you have looked at: tidemark accept",
+	}
+}
+
+// spoken is what session tickets leave open where hooks are known by their process: what the host would have to give.
+func spoken(how, held string) Bypass {
+	return Bypass{
+		Name: "who speaks",
+		Text: "words count only from its own process, and a command that turns itself into tidemark-hook (" + how + ") is as much " +
+			"its child as a hook is: it would have to give hooks a secret, or an open descriptor, that commands do not get",
+		Fix: held,
+	}
+}
+
+const unboxed = "run what you do not trust in a box: tidemark run"
+
 func claudeBypasses() []Bypass {
 	return []Bypass{
+		spoken("exec in a script that its shell sources", unboxed),
+		loaded("env, apiKeyHelper, base addresses, statusLine; hooks of settings and skills",
+			"--managed rules out the hooks, and not the rest"),
 		{
 			Name: "project settings", Managed: true,
 			Text: "a repository turns hooks off: disableAllHooks in its .claude/settings.json, once its folder is trusted, " +
@@ -66,6 +93,10 @@ func claudeBypasses() []Bypass {
 
 func codexBypasses() []Bypass {
 	return []Bypass{
+		spoken("exec, since it starts commands without a shell of its own",
+			"tidemark install codex --box: in a box neither socket nor token is reached"),
+		loaded("shell_environment_policy, model_providers, notify, in a folder that Codex trusts",
+			"--managed rules out features.hooks = false, and not the rest"),
 		{
 			Name: "project settings", Managed: true, Pin: CodexPin(),
 			Text: "a repository turns hooks off: features.hooks = false in its .codex/config.toml, in a folder that Codex trusts",
@@ -81,6 +112,10 @@ func codexBypasses() []Bypass {
 
 func geminiBypasses() []Bypass {
 	return []Bypass{
+		spoken("exec in a script that its shell sources", unboxed),
+		loaded("tools.discoveryCommand, tools.callCommand, telemetry, .gemini/.env, in a folder that Gemini trusts; "+
+			"a plain .env is not looked at",
+			"--managed rules out hooksConfig.enabled = false, and not the rest"),
 		{
 			Name: "project settings", Managed: true,
 			Pin:  &Pin{File: geminiManaged(), Path: []string{"hooksConfig", "enabled"}, Value: "true"},
@@ -99,6 +134,7 @@ func geminiBypasses() []Bypass {
 
 func copilotBypasses() []Bypass {
 	return []Bypass{
+		spoken("exec in a script that its shell sources", unboxed),
 		{Name: "user settings", Managed: true, Text: "it is started with another COPILOT_HOME: our hooks stand in the user's settings"},
 		servers("its MCP settings"),
 	}
@@ -106,6 +142,9 @@ func copilotBypasses() []Bypass {
 
 func opencodeBypasses() []Bypass {
 	return []Bypass{
+		spoken("exec in a script that its shell sources", unboxed),
+		loaded("formatter, lsp, provider, mcp and plugin in opencode.json, files in .opencode/plugin and .opencode/tool",
+			"Nothing rules it out"),
 		{Name: "flags", Text: "it is started with --pure, which loads no plugin, or with another XDG_CONFIG_HOME"},
 		{
 			Name: "project plugins",

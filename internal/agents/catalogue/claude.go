@@ -61,6 +61,9 @@ func claudeRead(in Input, names *Tools) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.Record = p.Record; p.Agent != "" { // of a sub-agent it names that of the session
+		e.Record = ""
+	}
 	if e.Kind == Prompt {
 		e.Speaker = claudeSpeaker(p.Source)
 	}

@@ -59,6 +59,7 @@ type Event struct {
 	Result strictjson.Value
 	Error  string
 	Path   string // of instructions
+	Record string // where the host keeps the conversation, in a form of which calls can be told; "": nowhere that is known
 	Never  string // why the call may not run, whatever policy says
 }
 

@@ -18,6 +18,7 @@ type payload struct {
 	Cwd     string `json:"cwd"`
 	Mode    string `json:"permission_mode"`
 	Agent   string `json:"agent_id"`
+	Record  string `json:"transcript_path"`
 
 	Words  string `json:"prompt"`
 	Source string `json:"source"`

@@ -7,6 +7,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/agents/project"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -28,7 +29,34 @@ func (a *agent) bypasses(w World) []Case {
 		}
 		out = append(out, Case{Name: b.Name, Text: b.Text, Fix: a.remedy(b)})
 	}
+	return append(out, a.unsettled(w)...)
+}
+
+// unsettled is what the project worked on sets that is not known to be harmless and that nobody has accepted.
+func (a *agent) unsettled(w World) []Case {
+	found, err := ProjectSettings(w, a.Name)
+	if err != nil {
+		return []Case{{Name: "settings here", Text: err.Error()}}
+	}
+	var out []Case
+	for _, f := range project.Open(w.Data, found) {
+		out = append(out, Case{
+			Name: "settings here", Text: f.String() + " may run programs or send the conversation elsewhere; the hook refuses to work here",
+			Fix: "take it out, or look at it and accept it: tidemark accept " + a.Name,
+		})
+	}
 	return out
+}
+
+// ProjectSettings are the settings of the project worked on that are not known to be harmless.
+func ProjectSettings(w World, agent string) ([]project.Finding, error) {
+	var dirs []string
+	for _, dir := range w.folders() {
+		if dir != w.Home {
+			dirs = append(dirs, dir)
+		}
+	}
+	return project.Find(project.Look{Agent: agent, Folders: dirs, Home: w.Home, Texts: true, Ours: project.Installed(w.Data, agent)})
 }
 
 // managedToo reports whether our hooks stand in the administrator's settings, be it beside

@@ -53,9 +53,9 @@ func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Eve
 	c := a.context(o, e)
 	switch e.Kind {
 	case catalogue.Start:
-		return verdict{notice: a.starting(o, e)}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
+		return verdict{notice: both(a.starting(o, e), a.unsettled(o, e))}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
 	case catalogue.Prompt:
-		if why := a.reopened(o, e); why != "" {
+		if why := cmp.Or(a.reopened(o, e), a.refusedHere(o, e)); why != "" {
 			return verdict{reason: why}, nil
 		}
 		return a.prompted(ctx, s, e, c)
@@ -63,7 +63,7 @@ func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Eve
 		if e.Never != "" {
 			return verdict{reason: "Tidemark: " + e.Never}, nil
 		}
-		if why := cmp.Or(a.unhooks(o, e), a.reopened(o, e), a.unprefixed(o, e)); why != "" {
+		if why := cmp.Or(a.unhooks(o, e), a.reopened(o, e), a.unprefixed(o, e), a.refusedHere(o, e)); why != "" {
 			return verdict{reason: why}, nil
 		}
 		return a.called(ctx, s, o, e, c)
@@ -82,13 +82,21 @@ func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Eve
 	return verdict{}, errors.New("an event of no kind")
 }
 
+// both is two notices as one.
+func both(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ". Tidemark: " + b
+}
+
 // context says who acts. Only the person's own prompt, in a session no other started, is
 // the owner's; what a sub-agent does is no better than the session it works for.
 func (a adapter) context(o Options, e *catalogue.Event) hook.Context {
 	c := hook.Context{
 		SessionKey: a.key(e.Session), SessionID: e.Session, RunID: e.Turn, Branch: e.Branch,
 		AgentID: a.Name, MessageProvider: a.Name, WorkspaceDir: e.Cwd, HostTools: catalogue.HostTools(a.Name),
-		ControlTools: catalogue.ControlTools(a.Name),
+		ControlTools: catalogue.ControlTools(a.Name), Record: e.Record,
 	}
 	switch {
 	case o.Sender != "owner" || e.Speaker == catalogue.Nobody:

@@ -48,6 +48,7 @@ var stories = []story{
 	{name: "no plugin", run: noPlugin, only: "openclaw"},
 	{name: "switched off", run: switched, only: "claude codex gemini copilot opencode goose droid cline"},
 	{name: "inline", run: inline, only: "claude gemini opencode"},
+	{name: "planted", run: planting, only: "claude codex gemini opencode"},
 	{name: "paths", run: paths, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "deeds", run: deeds, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "referred", run: referred, only: "claude codex gemini copilot opencode"},

@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,18 @@ func canaryAfter(t *testing.T, r *rig, u unhooking, alone bool) string {
 	}
 	if !w.model.done() {
 		t.Error("the agent ended before the script did")
+	}
+	if alone { // a call ran that nobody was asked about: the server finds it in the agent's own record
+		closed := false
+		for range 80 {
+			if closed = strings.Contains(w.tidemark("audit"), "session-closed"); closed {
+				break
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		if !closed {
+			t.Error("the agent stopped asking, and its session is not closed to acts")
+		}
 	}
 	return w.file("ran.txt")
 }

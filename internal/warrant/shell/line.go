@@ -102,6 +102,8 @@ type Line struct {
 	Builds bool
 	// Opens: it runs what is typed into it later. Pages: it does so where there is a terminal.
 	Opens, Pages bool
+	// Stays: something of it goes on when the line has ended.
+	Stays bool
 	// Fed: it runs what another program puts out, and that is not known.
 	Fed bool
 	// Hidden: code in it writes a file whose name the text does not show.

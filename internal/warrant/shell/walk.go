@@ -212,6 +212,7 @@ func (w *walker) stmt(s *syntax.Stmt, in flow) flow {
 	}
 	var out flow
 	if s.Background || s.Coprocess {
+		w.line.Stays = true
 		out = w.apart(func() flow { return w.command(s.Cmd, in) })
 	} else {
 		out = w.command(s.Cmd, in)
