@@ -16,6 +16,8 @@ type Auditor struct {
 	Provider      string // one of auditor.Providers, or recorded; "" when there is none
 	Program       string // with the provider program: which one
 	Path          string // of the program, as it was found when it was tried
+	Listener      string // who was agreed to listen at a local address; "" nobody looks
+	Missing       string // why nobody is asked though the file wants it
 	BaseURL       string // "" is the provider's own
 	Model         string
 	Key           endpoint.Secret
@@ -68,8 +70,8 @@ func (d *decoder) number(to *int, low, high int64) func(*configfile.Node) {
 	}
 }
 
-// span reads a time into a place.
-func (d *decoder) span(to *time.Duration, unit time.Duration, low, high int64) func(*configfile.Node) {
+// during reads a time into a place.
+func (d *decoder) during(to *time.Duration, unit time.Duration, low, high int64) func(*configfile.Node) {
 	return func(n *configfile.Node) {
 		if v, ok := d.Int(n, low, high); ok {
 			*to = time.Duration(v) * unit
@@ -112,9 +114,9 @@ func (d *decoder) modelFields(a *Auditor, keyEnv **configfile.Node) map[string]f
 		"baseUrl":       func(n *configfile.Node) { a.BaseURL, a.PlainHTTP = d.endpoint(n) },
 		"model":         func(n *configfile.Node) { a.Model, _ = d.Text(n) },
 		"apiKeyEnv":     func(n *configfile.Node) { *keyEnv = n },
-		"timeoutMs":     d.span(&a.Timeout, time.Millisecond, 100, 60_000),
-		"planTimeoutMs": d.span(&a.PlanTimeout, time.Millisecond, 100, 120_000),
-		"cacheSeconds":  d.span(&a.Cache, time.Second, 0, 86_400),
+		"timeoutMs":     d.during(&a.Timeout, time.Millisecond, 100, 60_000),
+		"planTimeoutMs": d.during(&a.PlanTimeout, time.Millisecond, 100, 120_000),
+		"cacheSeconds":  d.during(&a.Cache, time.Second, 0, 86_400),
 		"maxConcurrent": d.number(&a.MaxConcurrent, 1, 256),
 		"perSession":    d.number(&a.PerSession, 1, 1_000_000),
 		"maxTokens":     d.number(&a.MaxTokens, 16, 16_384),
@@ -137,7 +139,10 @@ func (d *decoder) auditorKey(n, keyEnv *configfile.Node, a *Auditor) endpoint.Se
 		return "" // nobody asks for one
 	}
 	v, set := d.env(name)
-	if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" {
+	if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" && a.Section == sectionReader {
+		a.Missing = "environment variable " + name + ", the key, is not set where the server runs"
+		d.Warnf(at, "%s: no model reads until it is", a.Missing)
+	} else if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" {
 		d.Hintf(at, "set it before starting, or name another with apiKeyEnv",
 			"environment variable %s, the %s's key, is not set", name, a.Section)
 	}

@@ -47,6 +47,7 @@ func (d *decoder) readerSection(n *configfile.Node) Auditor {
 		}
 	}
 	fields["path"] = func(n *configfile.Node) { a.Path, _ = d.Text(n) }
+	fields["listener"] = func(n *configfile.Node) { a.Listener, _ = d.Text(n) }
 	fields["answers"] = func(n *configfile.Node) { a.Replay, _ = d.Text(n) }
 	fields["perHour"] = d.number(&a.PerHour, 0, 1_000_000)
 	fields["perDay"] = d.number(&a.PerDay, 0, 10_000_000)
@@ -94,6 +95,8 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 	if a.Program == "" && a.Model == "" && a.Provider != "" && n.Get("model") == nil {
 		d.Errorf(n.Pos, "reader needs model")
 	}
-	a.Key = d.auditorKey(n, keyEnv, &a)
+	if a.Key = d.auditorKey(n, keyEnv, &a); a.Missing != "" {
+		a.Provider = ""
+	}
 	return a
 }

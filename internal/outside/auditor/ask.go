@@ -137,7 +137,7 @@ func (c *Client) try(ctx context.Context, r *request) (string, error) {
 	pauses.InitialInterval, pauses.MaxInterval = 100*time.Millisecond, time.Second
 	for n := 1; ; n++ {
 		c.status.requested()
-		text, err := c.model.ask(ctx, r)
+		text, err := c.askOnce(ctx, r)
 		if err == nil || n == maxTries || !transient(err) || !c.spent.take(c.o.Now()) {
 			return text, err
 		}
@@ -149,6 +149,15 @@ func (c *Client) try(ctx context.Context, r *request) (string, error) {
 			return "", err
 		}
 	}
+}
+
+func (c *Client) askOnce(ctx context.Context, r *request) (string, error) {
+	if c.o.Before != nil {
+		if err := c.o.Before(); err != nil {
+			return "", err
+		}
+	}
+	return c.model.ask(ctx, r)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

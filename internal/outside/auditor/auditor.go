@@ -78,6 +78,8 @@ type Options struct {
 	Key       string // empty: none is sent
 	PlainHTTP bool   // allow http:// beyond this machine
 	Program   Answerer
+	// Before looks whether whoever would be asked is who was agreed to, before each request; nil: nobody looks.
+	Before func() error
 
 	Timeout       time.Duration // of one audit, all in all; 0 is 3 s
 	PlanTimeout   time.Duration // of one plan; 0 is 15 s
@@ -215,6 +217,11 @@ func (c *Client) Plan(ctx context.Context, session string, t intent.Task) (rules
 func (c *Client) Check(ctx context.Context) error {
 	if c.replay != nil {
 		return nil
+	}
+	if c.o.Before != nil {
+		if err := c.o.Before(); err != nil {
+			return wrap("check auditor", err)
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
