@@ -93,6 +93,7 @@ func (o *outside) advise(opts *tidemark.Options) {
 			opts.Reader = o.auditor
 		}
 	}
+	opts.NoReader = o.auditor == nil && !o.settings.Declined
 	if o.verifier != nil {
 		opts.Verifier = o.verifier
 	}

@@ -17,6 +17,7 @@ type Auditor struct {
 	Program       string // with the provider program: which one
 	Path          string // of the program, as it was found when it was tried
 	Listener      string // who was agreed to listen at a local address; "" nobody looks
+	Declined      bool   // the file says that no model reads
 	Missing       string // why nobody is asked though the file wants it
 	BaseURL       string // "" is the provider's own
 	Model         string

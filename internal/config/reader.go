@@ -78,7 +78,7 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 			d.Hintf(n.Pos, "tidemark model finds what is there", "reader needs provider")
 		}
 	case noProvider:
-		return Auditor{Section: sectionReader}
+		return Auditor{Section: sectionReader, Declined: true}
 	case recordedProvider:
 		if a.Replay == "" {
 			d.Errorf(n.Pos, "the provider recorded needs answers, the file that they stand in")
