@@ -113,7 +113,8 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 		return nil
 	}
 	if !e.asksHere() { // nothing is switched on where nobody can say yes, and nothing is tried for nobody
-		e.printf("a model could read what you ask for, so that you are asked less: %s (tidemark model use NAME says what leaves)\n", offerNames(offers))
+		const could = "a model could read what you ask for, so that you are asked less: %s (tidemark model use NAME says what leaves)\n"
+		e.printf(could, offerNames(offers))
 		return nil
 	}
 	for i := range offers {

@@ -107,7 +107,7 @@ func bound(most int) string {
 
 func (e *env) printOffers(offers []app.ModelOffer) {
 	if len(offers) == 0 {
-		e.printf("in reach: nothing (a key of a service in the environment, a server such as Ollama, or the program of an agent would be)\n")
+		e.printf("in reach: nothing (a key of a service in the environment, a server such as Ollama, the program of an agent would be)\n")
 		return
 	}
 	e.printf("in reach (tidemark model use NAME; it says what leaves, and asks):\n")
@@ -221,8 +221,8 @@ func (e *env) modelTryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "try WORDS",
 		Short: "What the model understands of a message: the items it would give",
-		Long: `Have the model of the policy file read a message, and print what Tidemark would take from it: one real request, of which nothing
-is recorded. WORDS of - are read from standard input, where no other program sees them. The tools are a few ordinary ones, or
+		Long: `Have the model of the policy file read a message, and print what Tidemark would take from it: one real request, of
+which nothing is recorded. WORDS of - are read from standard input, where no other program sees them. The tools are a few ordinary ones, or
 those of a list of definitions (as tidemark annotate takes it).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.tryModel(cmd.Context(), args[0], tools) },

@@ -60,7 +60,8 @@ func (o *ModelOffer) Leaves() [2]string {
 	case offerServer:
 		return [2]string{
 			fmt.Sprintf(what, o.Model+" of the server "+o.To),
-			"Nothing leaves this machine as long as that server runs models here. Whoever listens there can say what you asked for, so say yes only to a server of yours.",
+			"Nothing leaves this machine as long as that server runs its models here. Whoever listens there can say what you asked for, " +
+				"so say yes only to a server of yours.",
 		}
 	}
 	return [2]string{fmt.Sprintf(what, o.Model+" at "+o.To), "It is charged to the key in the environment, a few hundred to some thousand tokens for each message."}
@@ -82,7 +83,8 @@ func FindModels(ctx context.Context) []ModelOffer {
 		out = append(out, o)
 	}
 	for _, s := range nearby.Find(ctx) {
-		o := ModelOffer{Name: s.Name, Kind: offerServer, Title: s.Title, Model: s.Models[0], Models: s.Models, To: s.Title + " at " + s.BaseURL}
+		o := ModelOffer{Name: s.Name, Kind: offerServer, Title: s.Title, Model: s.Models[0], Models: s.Models}
+		o.To = s.Title + " at " + s.BaseURL
 		o.setting = [][2]string{{"provider", s.Provider}, {"baseUrl", s.BaseURL}}
 		if s.Listener != "" {
 			_, program, _ := strings.Cut(s.Listener, " ")

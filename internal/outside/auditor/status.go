@@ -29,7 +29,7 @@ type Status struct {
 	LastDay     int       `json:"lastDay"`     // likewise
 	PerHour     int       `json:"perHour,omitzero"`
 	PerDay      int       `json:"perDay,omitzero"`
-	Breaker     string    `json:"breaker"`     // closed, half-open, open
+	Breaker     string    `json:"breaker"` // closed, half-open, open
 	LastError   string    `json:"lastError,omitzero"`
 	LastErrorAt time.Time `json:"lastErrorAt,omitzero"`
 	Since       time.Time `json:"failsSince,omitzero"` // it fails since; zero: its last answer came

@@ -68,7 +68,8 @@ func (m *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	wire := wireOf(path)
 	away := r.Method == http.MethodConnect || r.URL.Host != "" && !strings.HasSuffix(m.url, r.URL.Host)
 	m.mu.Lock()
-	m.seen = append(m.seen, seen{path: r.URL.Host + path, head: string(head), body: body, asks: wire != nil && !away && r.Method == http.MethodPost})
+	asks := wire != nil && !away && r.Method == http.MethodPost
+	m.seen = append(m.seen, seen{path: r.URL.Host + path, head: string(head), body: body, asks: asks})
 	m.mu.Unlock()
 	switch {
 	case away:

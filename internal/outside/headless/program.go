@@ -251,10 +251,15 @@ func (d *desk) models(ctx context.Context) ([]byte, error) {
 }
 
 // passed are the variables of the user's that any program may need to reach its provider.
-var passed = []string{"PATH", "LANG", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
+var passed = []string{
+	"PATH", "LANG", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+}
 
 func (d *desk) environment() []string {
-	r, env := d.p.o.Recipe, map[string]string{"HOME": filepath.Join(d.dir, "home"), "TMPDIR": filepath.Join(d.dir, "tmp"), "NO_COLOR": "1", "TERM": "dumb"}
+	r := d.p.o.Recipe
+	env := map[string]string{
+		"HOME": filepath.Join(d.dir, "home"), "TMPDIR": filepath.Join(d.dir, "tmp"), "NO_COLOR": "1", "TERM": "dumb",
+	}
 	for _, name := range append(slices.Clone(passed), r.Keep...) {
 		if v := d.p.o.Getenv(name); v != "" {
 			env[name] = v
