@@ -95,8 +95,7 @@ func New(o Options) (*Monitor, error) {
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
 		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, undecided: o.NoReader,
-		prover: o.Prover, electors: o.Electors,
-		shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
+		prover: o.Prover, electors: o.Electors, shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
 		lasting: standing.New(o.Store, lastingLog, o.Shared != nil),
 		asking:  map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},

@@ -175,7 +175,7 @@ func (e *env) adoptModel(ctx context.Context, p app.Paths, o *app.ModelOffer, ye
 		e.printf("no model reads; tidemark model use %s asks again\n", o.Name)
 		return nil
 	}
-	t, err := app.TryModel(ctx, p, o, o.Model, "Remind me to water the plants", e.trialTools())
+	t, err := app.TryModel(ctx, p, o, app.Trying{Words: "Remind me to water the plants", Tools: e.trialTools()})
 	if err != nil {
 		return fmt.Errorf("model: one real request failed, so nothing was written: %w", err)
 	}
@@ -217,24 +217,27 @@ func (e *env) declineModel() error {
 }
 
 func (e *env) modelTryCommand() *cobra.Command {
-	var tools string
+	var tools, record string
 	cmd := &cobra.Command{
 		Use:   "try WORDS",
 		Short: "What the model understands of a message: the items it would give",
 		Long: `Have the model of the policy file read a message, and print what Tidemark would take from it: one real request, of
-which nothing is recorded. WORDS of - are read from standard input, where no other program sees them. The tools are a few ordinary ones, or
-those of a list of definitions (as tidemark annotate takes it).`,
+which nothing is recorded in the log. WORDS of - are read from standard input, where no other program sees them. The tools
+are a few ordinary ones, or those of a list of definitions (as tidemark annotate takes it).`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.tryModel(cmd.Context(), args[0], tools) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.tryModel(cmd.Context(), args[0], tools, record)
+		},
 	}
 	cmd.Flags().StringVar(&tools, "tools", "", "file of tool definitions")
+	cmd.Flags().StringVar(&record, "record", "", "add the answer to this file, for the provider recorded")
 	return cmd
 }
 
 // maxTried bounds a message that is tried.
 const maxTried = 64 << 10
 
-func (e *env) tryModel(ctx context.Context, words, tools string) error {
+func (e *env) tryModel(ctx context.Context, words, tools, record string) error {
 	p, err := e.paths()
 	if err != nil {
 		return err
@@ -254,7 +257,7 @@ func (e *env) tryModel(ctx context.Context, words, tools string) error {
 		}
 		offered = app.Signatures(list)
 	}
-	t, err := app.TryModel(ctx, p, nil, "", words, offered)
+	t, err := app.TryModel(ctx, p, nil, app.Trying{Words: words, Tools: offered, Record: record})
 	if err != nil {
 		return fmt.Errorf("model try: %w", err)
 	}

@@ -80,7 +80,7 @@ func TestAModelInReachAsksLess(t *testing.T) {
 		asked := len(model.Requests())
 		s = serve(t, data, policy)
 		s.offersEvents("s")
-		s.says("t", dentist)                        // the same words: what was answered is known
+		s.says("t", dentist) // the same words: what was answered is known
 		s.offersEvents("t")
 		s.call("t", "web_fetch", `{"url":"https://page.example.com"}`)
 		if n := len(model.Requests()); n != asked || drawn != 1 {

@@ -64,7 +64,10 @@ func (o *ModelOffer) Leaves() [2]string {
 				"so say yes only to a server of yours.",
 		}
 	}
-	return [2]string{fmt.Sprintf(what, o.Model+" at "+o.To), "It is charged to the key in the environment, a few hundred to some thousand tokens for each message."}
+	return [2]string{
+		fmt.Sprintf(what, o.Model+" at "+o.To),
+		"It is charged to the key in the environment: some hundred to some thousand tokens for each message.",
+	}
 }
 
 // FindModels looks for models in reach: keys in the environment, servers on this machine, programs of agents. It asks nobody
@@ -254,14 +257,22 @@ type ModelTrial struct {
 // ErrNoReader says that there is no model to ask.
 var ErrNoReader = errors.New("no model reads: tidemark model lists what is in reach")
 
+// Trying is what a model is tried with.
+type Trying struct {
+	Words  string
+	Tools  []intent.Signature
+	Record string // a file that the answer is added to; "": none
+}
+
 // TryModel has the words read by the model of the policy file, or by an offer instead, and says what came of it. It is one real
-// request; nothing is recorded.
-func TryModel(ctx context.Context, p Paths, o *ModelOffer, model, words string, tools []intent.Signature) (*ModelTrial, error) {
-	cfg, err := trialConfig(p, o, model)
+// request; nothing is recorded in the log.
+func TryModel(ctx context.Context, p Paths, o *ModelOffer, q Trying) (*ModelTrial, error) {
+	cfg, err := trialConfig(p, o)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Auditor.Record, cfg.Auditor.Contracts, cfg.Auditor.ContractWait = "", true, trialWait
+	words, tools := q.Words, q.Tools
+	cfg.Auditor.Record, cfg.Auditor.Contracts, cfg.Auditor.ContractWait = q.Record, true, trialWait
 	out, err := openOutside(cfg, readerFiles{programs: p.Programs(), folder: p.ReaderFolder()}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
@@ -303,12 +314,12 @@ func saidIn(a *intent.Arg, quote, words string) bool {
 // trialWait is how long a trial waits.
 const trialWait = time.Minute
 
-func trialConfig(p Paths, o *ModelOffer, model string) (*config.Config, error) {
+func trialConfig(p Paths, o *ModelOffer) (*config.Config, error) {
 	if o == nil {
 		cfg, _, err := ReadConfig(p.Config)
 		return cfg, err
 	}
-	cfg, faults := config.Parse("reader", []byte(o.section(model)), os.LookupEnv)
+	cfg, faults := config.Parse("reader", []byte(o.section(o.Model)), os.LookupEnv)
 	if faults.Err() != nil {
 		return nil, faults.Err()
 	}

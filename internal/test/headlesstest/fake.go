@@ -75,7 +75,8 @@ func run(how string, args []string) error {
 	if how == "garbage" {
 		text = `"I think they want mail`
 	}
-	fmt.Printf(`{"type":"result","subtype":"success","is_error":false,"structured_output":%s,"result":"","usage":{"input_tokens":7,"output_tokens":3}}`+"\n", text)
+	fmt.Printf(`{"type":"result","subtype":"success","is_error":false,"structured_output":%s,"result":"",`+
+		`"usage":{"input_tokens":7,"output_tokens":3}}`+"\n", text)
 	return nil
 }
 
@@ -136,12 +137,12 @@ func answer(how string, args []string, words string) (string, error) {
 		}
 		system += string(text)
 	}
-	body := map[string]any{"model": "m", "system": system, "messages": []any{map[string]any{"role": "user", "content": words}}, "tools": []any{}}
+	messages := []any{map[string]any{"role": "user", "content": words}}
 	if how == "tools" { // as one program hides them
-		body["messages"] = append(body["messages"].([]any), map[string]any{ //nolint:forcetypeassert // made above
-			"additional_tools": []any{map[string]any{"type": "namespace", "name": "functions", "tools": []any{map[string]any{"name": "exec"}}}},
-		})
+		hidden := map[string]any{"type": "namespace", "name": "functions", "tools": []any{map[string]any{"name": "exec"}}}
+		messages = append(messages, map[string]any{"additional_tools": []any{hidden}})
 	}
+	body := map[string]any{"model": "m", "system": system, "messages": messages, "tools": []any{}}
 	times := 1
 	if how == "twice" {
 		times = 2
@@ -161,7 +162,8 @@ func post(url string, body any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	resp, err := (&http.Client{Transport: &http.Transport{}}).Post(url, "application/json", bytes.NewReader(raw)) //nolint:noctx // a program of a test
+	client := &http.Client{Transport: &http.Transport{}}
+	resp, err := client.Post(url, "application/json", bytes.NewReader(raw)) //nolint:noctx // a program of a test
 	if err != nil {
 		return "", err
 	}
