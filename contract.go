@@ -68,6 +68,23 @@ func (m *Monitor) unread(s *live, set *policy.Set) *session.Word {
 	return nil
 }
 
+// unreadWhy says why no model has read the latest message, where its plain words were not enough for a call.
+func (m *Monitor) unreadWhy(s *live, v *Verdict) string {
+	words := s.state.Words
+	if v.Kind != policy.KindTaintEscalation || s.input.Facts == nil || len(words) == 0 {
+		return ""
+	}
+	switch c := words[len(words)-1].Contract; {
+	case c != nil && c.Late:
+		return "late"
+	case c != nil && c.Failed != "":
+		return "failed"
+	case c == nil && m.reader == nil && m.undecided:
+		return "none"
+	}
+	return ""
+}
+
 // prepare has the latest message understood while the agent asks its own model. What goes
 // wrong here is found when the contract is wanted.
 func (m *Monitor) prepare(ctx context.Context, s *live, set *policy.Set) {

@@ -52,18 +52,19 @@ type Monitor struct {
 	// station is where the monitor stands itself
 	station atomic.Pointer[shell.Station]
 
-	key      []byte // of the hashes in the log; empty: none
-	auditor  Auditor
-	acts     ActAuditor
-	verifier Verifier
-	reader   Reader
-	prover   Prover
-	electors Electors
-	shared   Shared // nil: nobody else writes to the store
-	labels   labels
-	offered  offered
-	lasting  *standing.Keeper       // what people allowed for good
-	run      func() (string, error) // what this start of the monitor is called; drawn when it is first needed
+	key       []byte // of the hashes in the log; empty: none
+	auditor   Auditor
+	acts      ActAuditor
+	verifier  Verifier
+	reader    Reader
+	undecided bool // about a reader
+	prover    Prover
+	electors  Electors
+	shared    Shared // nil: nobody else writes to the store
+	labels    labels
+	offered   offered
+	lasting   *standing.Keeper       // what people allowed for good
+	run       func() (string, error) // what this start of the monitor is called; drawn when it is first needed
 
 	mu       sync.RWMutex
 	sessions map[string]*live    // guarded by mu
@@ -96,8 +97,8 @@ func New(o Options) (*Monitor, error) {
 	}
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
-		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
-		shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
+		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, undecided: o.NoReader,
+		prover: o.Prover, electors: o.Electors, shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
 		lasting: standing.New(o.Store, lastingLog, o.Shared != nil),
 		asking:  map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
@@ -441,6 +442,8 @@ type Options struct {
 	// Reader understands requests and tools, where the policy asks what calls do; nil:
 	// nobody does, and the words alone count.
 	Reader Reader
+	// NoReader says that nobody has decided about a Reader yet: questions that one may have saved say so.
+	NoReader bool
 
 	// Prover says whether an approval is a person's; nil: whoever may answer is believed.
 	Prover Prover

@@ -87,6 +87,8 @@ type Question struct {
 	Opinion *event.Opinion  `json:"opinion,omitempty"` // the auditor's
 	// Wordless says that what the user said is not known here, so that nothing can stand behind a call by it.
 	Wordless bool `json:"wordless,omitzero"`
+	// Unread says why no model has read what the user said last: none, late or failed. Empty: one has, or need not.
+	Unread string `json:"unread,omitzero"`
 
 	// Outcome.
 	By       string    `json:"by,omitzero"`
@@ -155,6 +157,7 @@ func (q *Question) TimeLeft() time.Duration { return q.timeLeft }
 // show adds the evidence kept with the question.
 func (q *Question) show(ask *event.Ask, opinion *event.Opinion, item *event.Covering) {
 	q.Words, q.Sources, q.Act, q.Values, q.Opinion, q.Item = ask.Words, ask.Sources, ask.Act, ask.Values, opinion, item
+	q.Unread = ask.Unread
 	q.Prompt = q.card().Head()
 }
 

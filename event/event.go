@@ -336,6 +336,7 @@ type Ask struct {
 	Sources []trust.Source `json:"sources,omitzero"` // what made the context distrusted
 	Act     string         `json:"act,omitzero"`     // what the call would do
 	Values  []Shown        `json:"values,omitzero"`  // its slots and what stands behind each, those that lack something first
+	Unread  string         `json:"unread,omitzero"`  // why no model has read the latest message: none, late or failed
 
 	Keeps *Kept `json:"keeps,omitzero"` // what a grant made from it leaves as it is
 }

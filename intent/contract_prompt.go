@@ -65,12 +65,11 @@ func (s *Signature) paramNames() []string {
 	return out
 }
 
-// Prompt asks for the contract of the last message.
+// Prompt asks for the contract of the last message. Tools stand first: they are the same with every message, and providers
+// and local servers read a beginning that they have read before at once.
 func (r *Request) Prompt() (system, user string) {
 	var b strings.Builder
-	b.WriteString("## The user's messages, in order\n")
-	appendWords(&b, r.Words)
-	b.WriteString("\n## Tools\n")
+	b.WriteString("## Tools\n")
 	room := maxToolsBytes
 	names := identifiers(toolNames(r.Tools))
 	for i := range r.Tools {
@@ -81,6 +80,8 @@ func (r *Request) Prompt() (system, user string) {
 		}
 		b.WriteString(line)
 	}
+	b.WriteString("\n## The user's messages, in order\n")
+	appendWords(&b, r.Words)
 	b.WriteString("\nWhat does the last message ask for?")
 	return contractSystem, b.String()
 }

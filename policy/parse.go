@@ -16,7 +16,8 @@ import (
 // Reserved are the top-level keys of the file that other packages read.
 func Reserved() []string {
 	return []string{
-		"server", "hooks", "store", "auditor", "contracts", "verifier", "telegram", "channels", "shadow", "llm", "mcp", "approvals",
+		"server", "hooks", "store",
+		"reader", "auditor", "contracts", "verifier", "telegram", "channels", "shadow", "llm", "mcp", "approvals",
 		"plugins", "console", "retention", "anchors",
 	}
 }

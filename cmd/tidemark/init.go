@@ -17,7 +17,8 @@ import (
 
 type initFlags struct {
 	installFlags
-	undo, background bool
+	undo, background, noModel bool
+	model                     string
 }
 
 func (e *env) initCommand() *cobra.Command {
@@ -29,6 +30,9 @@ func (e *env) initCommand() *cobra.Command {
 launchd; else in the background, and the hooks start it again where it does not run), put hooks into
 each agent's settings, and try on each a call that must be blocked. Exits 1 if one was not. Doing it
 again changes nothing.
+
+Where a model is in reach that could read what you ask for, so that you are asked less, it is offered, with what would leave
+this machine and where to: docs/model.md. Without a yes none is used; --no-model does not offer any.
 
 --undo takes the hooks out of every agent and stops the server. The log, the policy and the tokens stay.`,
 		Args: cobra.NoArgs,
@@ -42,6 +46,8 @@ again changes nothing.
 	fl := cmd.Flags()
 	fl.BoolVar(&f.undo, "undo", false, "take everything out again but the data folder")
 	fl.BoolVar(&f.background, "background", false, "start the server in the background, and have hooks start it again; no service")
+	fl.BoolVar(&f.noModel, "no-model", false, "have no model read what you ask for, and offer none")
+	fl.StringVar(&f.model, "model", "", "have this model read (a name of tidemark model): you know what leaves, and agree")
 	fl.StringVar(&f.hook, "hook", "", "path of tidemark-hook (default: beside this program)")
 	fl.StringVar(&f.trial, "trial", "hook", "what to try: full (the real agent too, with a scripted model) or hook")
 	return cmd
@@ -68,6 +74,9 @@ func (e *env) init(ctx context.Context, f *initFlags) error {
 			strings.Join(install.Names(), ", "))
 	}
 	e.printf("%s %s\n", e.ui.word("title", "found"), strings.Join(names, ", "))
+	if err := e.initModel(ctx, f); err != nil { // before the server, which reads the setting when it starts
+		return err
+	}
 	if f.Start, err = e.initServer(ctx, f); err != nil {
 		return err
 	}
@@ -77,6 +86,56 @@ func (e *env) init(ctx context.Context, f *initFlags) error {
 			"see what it does: tidemark demo; is it on: tidemark doctor; take it out again: tidemark init --undo\n")
 	}
 	return err
+}
+
+// initModel offers a model, unless the file speaks of one already. Whatever comes of it, the agents are guarded.
+func (e *env) initModel(ctx context.Context, f *initFlags) error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	named, err := app.ModelNamed(p)
+	switch {
+	case err != nil:
+		return err
+	case f.noModel && named:
+		return nil // it is as somebody wrote it
+	case f.noModel:
+		return e.declineModel()
+	case f.model != "":
+		return e.useModel(ctx, f.model, "", true)
+	case named:
+		return nil
+	}
+	offers := app.FindModels(ctx)
+	if len(offers) == 0 {
+		e.printf("no model is in reach that could read what you ask for: you are asked more (tidemark model, later)\n")
+		return nil
+	}
+	if !e.asksHere() { // nothing is switched on where nobody can say yes, and nothing is tried for nobody
+		const could = "a model could read what you ask for, so that you are asked less: %s (tidemark model use NAME says what leaves)\n"
+		e.printf(could, offerNames(offers))
+		return nil
+	}
+	for i := range offers {
+		o := &offers[i]
+		if app.ProveModel(ctx, p, o) != nil || o.Fault != "" {
+			continue
+		}
+		if err := e.adoptModel(ctx, p, o, false); err != nil {
+			e.printf("%s %v\n", e.ui.word("warn", "note:"), err)
+		}
+		return nil
+	}
+	return nil
+}
+
+func offerNames(offers []app.ModelOffer) string {
+	var names []string
+	for i := range offers {
+		names = append(names, offers[i].Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // agentsHere are the agents of which something is so.

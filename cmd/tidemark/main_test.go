@@ -11,10 +11,12 @@ import (
 	"github.com/tidemark/tidemark/internal/box/entry"
 	"github.com/tidemark/tidemark/internal/box/trial"
 	"github.com/tidemark/tidemark/internal/test/boxtest"
+	"github.com/tidemark/tidemark/internal/test/headlesstest"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 
 func TestMain(m *testing.M) {
+	headlesstest.Become() // this binary, started as the program of an agent
 	box.Become()
 	trial.Become()
 	if os.Getenv("TIDEMARK_TEST_BOX") == "1" {

@@ -149,8 +149,8 @@ func (e *env) groups() []group {
 	return []group{
 		{"Start", []*cobra.Command{
 			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.mcpCommand(),
-			e.runCommand(), e.boxCommand(), e.undoCommand(), e.hookCommand(), e.doctorCommand(), e.statusCommand(), e.tokenCommand(),
-			e.serviceCommand(), e.backupCommand(), e.restoreCommand(), e.migrateCommand(),
+			e.runCommand(), e.boxCommand(), e.undoCommand(), e.hookCommand(), e.doctorCommand(), e.statusCommand(), e.modelCommand(),
+			e.tokenCommand(), e.serviceCommand(), e.backupCommand(), e.restoreCommand(), e.migrateCommand(),
 			e.pruneCommand(), e.holdCommand(), e.exportCommand(),
 		}},
 		{"Answer", []*cobra.Command{

@@ -136,7 +136,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openStore(ctx); err != nil {
 		return err
 	}
-	if a.outside, err = openOutside(a.config, a.opts.Paths.Readings(), a.opts.Logger); err != nil {
+	if a.outside, err = openOutside(a.config, filesOf(a.opts.Paths), a.opts.Logger); err != nil {
 		return err
 	}
 	f := notify.New(a.log)

@@ -58,7 +58,7 @@ func withOutside(p Paths, step func(*outside) error) error {
 		return err
 	}
 	cfg.Auditor.Record = "" // nobody is asked anything worth keeping
-	o, err := openOutside(cfg, "", slog.New(slog.DiscardHandler))
+	o, err := openOutside(cfg, readerFiles{programs: p.Programs(), folder: p.ReaderFolder()}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func readDefinitions(ctx context.Context, p Paths, list []tool.Definition) error
 	if err := p.Create(); err != nil {
 		return err
 	}
-	o, err := openOutside(cfg, p.Readings(), slog.New(slog.DiscardHandler))
+	o, err := openOutside(cfg, filesOf(p), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

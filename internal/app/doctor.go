@@ -76,6 +76,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 		doctor.CheckTickets(s),
 		doctor.CheckStore(examinedStore(o.Paths, s.URL != "")),
 		doctor.CheckApprovals(s, func(ctx context.Context) ([]doctor.Part, error) { return partsOf(ctx, o.Paths) }),
+		doctor.CheckReader(func(ctx context.Context) (doctor.Reader, error) { return readerOf(ctx, o.Paths) }),
 		doctor.CheckDoors([]doctor.Door{
 			doctor.HTTPDoor(s.URL, s.Tokens.Agent),
 			doctor.LLMDoor(s.URL, s.Tokens.Agent),

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +24,7 @@ import (
 // that bring questions to people; and who vouches for people. Any of them may be nil.
 type outside struct {
 	auditor  *auditor.Client
+	settings config.Auditor
 	reads    bool // it reads requests and definitions too
 	verifier *verifier.Verifier
 	bots     map[string]*telegram.Bot // by token: a bot has one queue of answers
@@ -35,11 +35,10 @@ type outside struct {
 	files    []io.Closer
 }
 
-// openOutside makes them; readings is the file of what was read in definitions, "" for none.
-// Nothing is contacted yet.
-func openOutside(cfg *config.Config, readings string, logger *slog.Logger) (*outside, error) {
-	o := &outside{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts}
-	err := errors.Join(o.openAuditor(cfg.Auditor, readings, logger), o.openVerifier(cfg, logger))
+// openOutside makes them. Nothing is contacted yet. Where no files are named, nothing is kept.
+func openOutside(cfg *config.Config, files readerFiles, logger *slog.Logger) (*outside, error) {
+	o := &outside{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts, settings: cfg.Auditor}
+	err := errors.Join(o.openAuditor(cfg.Auditor, files, logger), o.openVerifier(cfg, logger))
 	if err == nil {
 		err = o.openChannels(cfg, logger)
 	}
@@ -51,54 +50,6 @@ func openOutside(cfg *config.Config, readings string, logger *slog.Logger) (*out
 		return nil, errors.Join(err, o.close(context.Background()))
 	}
 	return o, nil
-}
-
-func (o *outside) openAuditor(c config.Auditor, readings string, logger *slog.Logger) error {
-	if c.Provider == "" {
-		return nil
-	}
-	opts := auditor.Options{
-		Provider: c.Provider, BaseURL: c.BaseURL, Model: c.Model, Key: string(c.Key), PlainHTTP: c.PlainHTTP,
-		Timeout: c.Timeout, PlanTimeout: c.PlanTimeout, MaxConcurrent: c.MaxConcurrent, PerSession: c.PerSession,
-		CacheFor: c.Cache, MaxTokens: c.MaxTokens, Logger: logger, Contracts: c.Contracts, ContractWait: c.ContractWait,
-	}
-	if err := o.openReadings(&opts, readings); err != nil {
-		return err
-	}
-	switch {
-	case c.Replay != "":
-		f, err := os.Open(c.Replay)
-		if err != nil {
-			return fmt.Errorf("open recorded answers: %w", err)
-		}
-		o.files = append(o.files, f)
-		opts.Replay = f
-	case c.Record != "":
-		f, err := os.OpenFile(c.Record, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("record answers: %w", err)
-		}
-		o.files = append(o.files, f)
-		opts.Record = f
-	}
-	var err error
-	o.auditor, err = auditor.New(opts)
-	return err
-}
-
-// openReadings has the client know what was read before, and write down what it reads.
-func (o *outside) openReadings(opts *auditor.Options, path string) error {
-	if path == "" || !opts.Contracts {
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("open readings of definitions: %w", err)
-	}
-	o.files = append(o.files, f)
-	opts.KeepReadings = f
-	opts.Readings, err = auditor.LoadReadings(f)
-	return err
 }
 
 func (o *outside) openVerifier(cfg *config.Config, logger *slog.Logger) error {
@@ -134,11 +85,15 @@ func (o *outside) bot(t *telegram.Settings, logger *slog.Logger) (*telegram.Bot,
 // an interface that is not nil.
 func (o *outside) advise(opts *tidemark.Options) {
 	if o.auditor != nil {
-		opts.Auditor, opts.Acts = o.auditor, o.auditor
+		opts.Acts = o.auditor
+		if o.settings.Calls {
+			opts.Auditor = o.auditor
+		}
 		if o.reads {
 			opts.Reader = o.auditor
 		}
 	}
+	opts.NoReader = o.auditor == nil && !o.settings.Declined
 	if o.verifier != nil {
 		opts.Verifier = o.verifier
 	}
@@ -185,7 +140,9 @@ func (o *outside) status(ctx context.Context) []Part {
 		add(Part{Name: "console: oidc", Detail: "people sign in at " + o.provider.Name()}, o.provider.Check)
 	}
 	if o.auditor != nil {
-		add(Part{Name: "auditor", Detail: o.auditor.Name(), Figures: o.auditor.Status()}, o.auditor.Check)
+		add(Part{Name: o.settings.Section, Detail: o.readerWords(), Figures: o.auditor.Status()}, o.checkReader)
+	} else if o.settings.Missing != "" {
+		add(Part{Name: o.settings.Section, Detail: noReader}, func(context.Context) error { return errors.New(o.settings.Missing) })
 	}
 	if o.verifier != nil {
 		add(Part{Name: "verifier", Detail: verifierWords(o.verifier.Status()), Figures: o.verifier.Status()}, o.verifier.Check)

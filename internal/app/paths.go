@@ -75,6 +75,15 @@ func (p Paths) Written() string { return filepath.Join(p.Data, "written.bin") }
 // Readings is the file of what a model read in definitions of tools.
 func (p Paths) Readings() string { return filepath.Join(p.Data, "definitions.jsonl") }
 
+// Answers is the file of what a model answered on the last day, for the next start.
+func (p Paths) Answers() string { return filepath.Join(p.Data, "answers.jsonl") }
+
+// Programs is the file of which programs were tried as models.
+func (p Paths) Programs() string { return filepath.Join(p.Data, "programs.json") }
+
+// ReaderFolder is where programs that answer have their folders, each for one prompt.
+func (p Paths) ReaderFolder() string { return filepath.Join(p.Data, "reader") }
+
 // Server is the file in which a running server says where it listens.
 func (p Paths) Server() string { return filepath.Join(p.Data, "server.json") }
 

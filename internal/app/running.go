@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -59,4 +60,19 @@ func withdraw(p Paths, r Running) {
 	if now, err := FindRunning(p); err == nil && now == r {
 		_ = os.Remove(p.Server())
 	}
+}
+
+// stamped is what scripts/release calls the tree it builds, for where the Go command cannot tell.
+var stamped string
+
+// Version is the version of this program.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	switch {
+	case ok && info.Main.Version != "" && info.Main.Version != "(devel)":
+		return info.Main.Version
+	case stamped != "":
+		return stamped
+	}
+	return "devel"
 }

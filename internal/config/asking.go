@@ -10,9 +10,15 @@ import (
 	"github.com/tidemark/tidemark/internal/people/telegram"
 )
 
-// Auditor is the `auditor` section: the model that judges intent.
+// Auditor is the `reader` section, which was called `auditor`: the model that reads what users ask for.
 type Auditor struct {
-	Provider      string // openai or anthropic; "" when there is no auditor
+	Section       string // reader or auditor, as the file has it; reader when it has neither
+	Provider      string // one of auditor.Providers, or recorded; "" when there is none
+	Program       string // with the provider program: which one
+	Path          string // of the program, as it was found when it was tried
+	Listener      string // who was agreed to listen at a local address; "" nobody looks
+	Declined      bool   // the file says that no model reads
+	Missing       string // why nobody is asked though the file wants it
 	BaseURL       string // "" is the provider's own
 	Model         string
 	Key           endpoint.Secret
@@ -20,19 +26,25 @@ type Auditor struct {
 	PlanTimeout   time.Duration // of drawing up constraints for a task
 	MaxConcurrent int
 	PerSession    int // audits one session may cost
+	PerHour       int // requests of all sessions; 0: as many as there are
+	PerDay        int // likewise
 	MaxTokens     int
 	Cache         time.Duration
 	Record        string // file that answers are written to
 	Replay        string // file that answers are read from, instead of asking
 	PlainHTTP     bool   // the endpoint is not encrypted and not on this machine; the file was warned about
-	Contracts     bool   // requests and definitions of tools are read by it too
+	Calls         bool   // it is asked about calls with their arguments: audits, plans
+	Definitions   bool   // it reads definitions of tools
+	Contracts     bool   // it reads requests
 	ContractWait  time.Duration
 }
 
-// contracts reads the `contracts` section: whether the auditor's model reads what the user
-// asks for, and how long a call waits for that.
+// contracts reads the `contracts` section: whether the model reads what the user asks for, and how long a call waits for that.
 func (d *decoder) contracts(n *configfile.Node, a *Auditor) {
 	a.Contracts, a.ContractWait = a.Provider != "", 2*time.Second
+	if a.Section == sectionReader && a.Provider != "" {
+		a.ContractWait = 3 * time.Second
+	}
 	if n == nil {
 		return
 	}
@@ -50,49 +62,43 @@ func (d *decoder) contracts(n *configfile.Node, a *Auditor) {
 	})
 }
 
+// number reads a whole number into a place.
+func (d *decoder) number(to *int, low, high int64) func(*configfile.Node) {
+	return func(n *configfile.Node) {
+		if v, ok := d.Int(n, low, high); ok {
+			*to = int(v)
+		}
+	}
+}
+
+// during reads a time into a place.
+func (d *decoder) during(to *time.Duration, unit time.Duration, low, high int64) func(*configfile.Node) {
+	return func(n *configfile.Node) {
+		if v, ok := d.Int(n, low, high); ok {
+			*to = time.Duration(v) * unit
+		}
+	}
+}
+
 // auditor reads the section. The key comes from the environment, never from the file.
 func (d *decoder) auditor(n *configfile.Node) Auditor {
-	var a Auditor
+	a := Auditor{Section: sectionReader}
 	if n == nil {
 		return a
 	}
 	a = Auditor{
-		Provider: "openai", Timeout: 3 * time.Second, PlanTimeout: 15 * time.Second, Cache: 10 * time.Minute,
-		MaxConcurrent: 8, PerSession: 500, MaxTokens: 512,
-	}
-	number := func(to *int, low, high int64) func(*configfile.Node) {
-		return func(n *configfile.Node) {
-			if v, ok := d.Int(n, low, high); ok {
-				*to = int(v)
-			}
-		}
-	}
-	span := func(to *time.Duration, unit time.Duration, low, high int64) func(*configfile.Node) {
-		return func(n *configfile.Node) {
-			if v, ok := d.Int(n, low, high); ok {
-				*to = time.Duration(v) * unit
-			}
-		}
+		Section: "auditor", Provider: "openai", Timeout: 3 * time.Second, PlanTimeout: 15 * time.Second, Cache: 10 * time.Minute,
+		MaxConcurrent: 8, PerSession: 500, MaxTokens: 512, Calls: true, Definitions: true,
 	}
 	var keyEnv *configfile.Node
-	d.Fields(n, map[string]func(*configfile.Node){
-		"provider": func(n *configfile.Node) {
-			if i, ok := d.Choice(n, "openai", "anthropic"); ok {
-				a.Provider = [...]string{"openai", "anthropic"}[i]
-			}
-		},
-		"baseUrl":       func(n *configfile.Node) { a.BaseURL, a.PlainHTTP = d.endpoint(n) },
-		"model":         func(n *configfile.Node) { a.Model, _ = d.Text(n) },
-		"apiKeyEnv":     func(n *configfile.Node) { keyEnv = n },
-		"timeoutMs":     span(&a.Timeout, time.Millisecond, 100, 60_000),
-		"planTimeoutMs": span(&a.PlanTimeout, time.Millisecond, 100, 120_000),
-		"cacheSeconds":  span(&a.Cache, time.Second, 0, 86_400),
-		"maxConcurrent": number(&a.MaxConcurrent, 1, 256),
-		"perSession":    number(&a.PerSession, 1, 1_000_000),
-		"maxTokens":     number(&a.MaxTokens, 16, 16_384),
-		"record":        func(n *configfile.Node) { a.Record, _ = d.Text(n) },
-		"replay":        func(n *configfile.Node) { a.Replay, _ = d.Text(n) },
-	})
+	fields := d.modelFields(&a, &keyEnv)
+	fields["provider"] = func(n *configfile.Node) {
+		if i, ok := d.Choice(n, "openai", "anthropic"); ok {
+			a.Provider = [...]string{"openai", "anthropic"}[i]
+		}
+	}
+	fields["replay"] = func(n *configfile.Node) { a.Replay, _ = d.Text(n) }
+	d.Fields(n, fields)
 	if a.Model == "" && n.Get("model") == nil {
 		d.Errorf(n.Pos, "auditor needs model")
 	}
@@ -103,9 +109,25 @@ func (d *decoder) auditor(n *configfile.Node) Auditor {
 	return a
 }
 
+// modelFields are those that both names of the section have.
+func (d *decoder) modelFields(a *Auditor, keyEnv **configfile.Node) map[string]func(*configfile.Node) {
+	return map[string]func(*configfile.Node){
+		"baseUrl":       func(n *configfile.Node) { a.BaseURL, a.PlainHTTP = d.endpoint(n) },
+		"model":         func(n *configfile.Node) { a.Model, _ = d.Text(n) },
+		"apiKeyEnv":     func(n *configfile.Node) { *keyEnv = n },
+		"timeoutMs":     d.during(&a.Timeout, time.Millisecond, 100, 60_000),
+		"planTimeoutMs": d.during(&a.PlanTimeout, time.Millisecond, 100, 120_000),
+		"cacheSeconds":  d.during(&a.Cache, time.Second, 0, 86_400),
+		"maxConcurrent": d.number(&a.MaxConcurrent, 1, 256),
+		"perSession":    d.number(&a.PerSession, 1, 1_000_000),
+		"maxTokens":     d.number(&a.MaxTokens, 16, 16_384),
+		"record":        func(n *configfile.Node) { a.Record, _ = d.Text(n) },
+	}
+}
+
 // auditorKey finds the key. Only an endpoint the file names itself may do without.
 func (d *decoder) auditorKey(n, keyEnv *configfile.Node, a *Auditor) endpoint.Secret {
-	name := map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[a.Provider]
+	name := map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}[a.Provider]
 	at := n.Pos
 	if keyEnv != nil {
 		v, ok := d.Text(keyEnv)
@@ -114,10 +136,16 @@ func (d *decoder) auditorKey(n, keyEnv *configfile.Node, a *Auditor) endpoint.Se
 		}
 		name, at = v, keyEnv.Pos
 	}
+	if name == "" {
+		return "" // nobody asks for one
+	}
 	v, set := d.env(name)
-	if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" {
+	if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" && a.Section == sectionReader {
+		a.Missing = "environment variable " + name + ", the key, is not set where the server runs"
+		d.Warnf(at, "%s: no model reads until it is", a.Missing)
+	} else if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" {
 		d.Hintf(at, "set it before starting, or name another with apiKeyEnv",
-			"environment variable %s, the auditor's key, is not set", name)
+			"environment variable %s, the %s's key, is not set", name, a.Section)
 	}
 	return endpoint.Secret(v)
 }
@@ -172,13 +200,25 @@ func (d *decoder) production() bool {
 func (d *decoder) asking(root *configfile.Node, c *Config) {
 	c.Production = d.production()
 	c.Auditor = d.auditor(root.Get("auditor"))
+	if n := root.Get(sectionReader); n != nil {
+		if root.Get("auditor") != nil {
+			d.Hintf(n.Pos, "keep reader", "reader and auditor are two names of one section")
+		}
+		c.Auditor = d.readerSection(n)
+	}
 	d.contracts(root.Get("contracts"), &c.Auditor)
 	d.verifiers(root, c)
 	if n := root.Get("telegram"); n != nil {
 		c.Telegram = telegram.ReadSettings(d.reader(), n)
 	}
 	d.oneBot(root, c)
-	if c.Auditor.Provider == "" {
+	d.unread(root, c)
+}
+
+// unread tells of settings that want a model where none is asked.
+func (d *decoder) unread(root *configfile.Node, c *Config) {
+	a := &c.Auditor
+	if a.Provider == "" {
 		for _, key := range []string{"caution", "taskPolicy", "contracts"} {
 			if n := root.Get(key); n != nil {
 				d.Warnf(n.Pos, "%s has no effect: there is no auditor section", key)
@@ -189,8 +229,13 @@ func (d *decoder) asking(root *configfile.Node, c *Config) {
 		}
 		return
 	}
+	for _, key := range []string{"caution", "taskPolicy"} {
+		if n := root.Get(key); n != nil && !a.Calls {
+			d.Warnf(n.Pos, "%s has no effect: the reader's uses do not have calls, so no model sees arguments", key)
+		}
+	}
 	if n := root.Get("record").Get("messages"); n != nil && n.Kind == configfile.Bool && !n.Bool {
-		d.Errorf(n.Pos, "the auditor needs the user's own messages: record.messages cannot be false with an auditor section")
+		d.Errorf(n.Pos, "the model needs the user's own messages: record.messages cannot be false with a section %s", a.Section)
 	}
 }
 

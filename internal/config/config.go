@@ -218,7 +218,8 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 
 // started are the sections that take effect only at a start.
 var started = []string{
-	"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals", "plugins", "console",
+	"server", "hooks", "llm", "mcp",
+	"reader", "auditor", "contracts", "verifier", "telegram", "channels", "approvals", "plugins", "console",
 	"retention", "anchors",
 }
 

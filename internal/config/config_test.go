@@ -173,3 +173,48 @@ approvals: {also: [slack, discord]}
 		}
 	}
 }
+
+// MAN-12
+func TestTheReaderIsAModelThatSeesWordsAlone(t *testing.T) {
+	for name, tt := range map[string]struct{ file, want, fault string }{
+		"an endpoint":            {"reader: {provider: openai, model: m, baseUrl: 'http://127.0.0.1:1/v1'}", "openai m reads, waits 3s, calls false, definitions false, 240 1200", ""},
+		"more uses":              {"reader: {provider: ollama, model: m, uses: [words, definitions, calls]}", "ollama m reads, waits 3s, calls true, definitions true, 240 1200", ""},
+		"a key":                  {"reader: {provider: gemini, model: m}", "gemini m reads, waits 3s, calls false, definitions false, 240 1200", ""},
+		"a program":              {"reader: {provider: program, program: codex, perHour: 5, perDay: 0}", "program  reads, waits 3s, calls false, definitions false, 5 0", ""},
+		"answers of a file":      {"reader: {provider: recorded, model: m, answers: a.jsonl}", "recorded m reads, waits 3s, calls false, definitions false, 240 1200", ""},
+		"none":                   {"reader: {provider: none}", "  declined", ""},
+		"the name it had":        {"auditor: {model: m, baseUrl: 'http://127.0.0.1:1/v1'}", "openai m reads, waits 2s, calls true, definitions true, 0 0", ""},
+		"a key that is not set":  {"reader: {provider: openai, model: m}", "", "environment variable OPENAI_API_KEY, the key, is not set where the server runs: no model reads until it is"},
+		"both names":             {"reader: {provider: none}\nauditor: {model: m, baseUrl: 'http://127.0.0.1:1/v1'}", "", "reader and auditor are two names of one section"},
+		"no provider":            {"reader: {model: m}", "", "reader needs provider"},
+		"no model":               {"reader: {provider: ollama}", "", "reader needs model"},
+		"an unknown provider":    {"reader: {provider: ollma, model: m}", "", "reader.provider must be"},
+		"a program without one":  {"reader: {provider: program}", "", "needs program"},
+		"a program nobody knows": {"reader: {provider: program, program: sh}", "", "reader.program must be"},
+		"recorded without them":  {"reader: {provider: recorded, model: m}", "", "needs answers"},
+		"answers of another":     {"reader: {provider: ollama, model: m, answers: a}", "", "answers is for the provider recorded"},
+		"uses without words":     {"reader: {provider: ollama, model: m, uses: [calls]}", "", "reader.uses has to hold words"},
+		"caution without calls":  {"reader: {provider: ollama, model: m}\ncaution: {window: last}", "", "caution has no effect: the reader's uses do not have calls"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, faults := config.Parse("tidemark.yaml", []byte(tt.file+"\n"), env(map[string]string{"GEMINI_API_KEY": "k"}))
+			if got := faults.Error(); tt.fault == "" && len(faults) > 0 || !strings.Contains(got, tt.fault) {
+				t.Errorf("got %s, want %q", got, tt.fault)
+			}
+			if tt.want == "" || c == nil {
+				return
+			}
+			a := c.Auditor
+			got := fmt.Sprintf("%s %s", a.Provider, a.Model)
+			if a.Contracts {
+				got += fmt.Sprintf(" reads, waits %s, calls %t, definitions %t, %d %d", a.ContractWait, a.Calls, a.Definitions, a.PerHour, a.PerDay)
+			}
+			if a.Declined {
+				got += " declined"
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -39,6 +39,7 @@ type Card struct {
 	Opinion    *event.Opinion
 	Agreed     []string // who approves, where it takes several people
 	Wordless   bool     // what the user says is not known here
+	Unread     string   // why no model has read it: none, late or failed
 	Abandoned  bool     // nobody waits for the answer
 
 	Once, Task, Always, Reads string // what each kind of yes opens; empty: there is no such yes
@@ -55,6 +56,13 @@ const NobodyWaits = "whoever asked has stopped waiting for the answer. Approving
 
 // wordsUnknown stands for the user's words where a door cannot hear them.
 const wordsUnknown = "your words are not known here; tidemark install, or tidemark llm, makes this quieter"
+
+// unread says that no model has read what the user said, and what that means.
+var unread = map[string]string{
+	"none":   "no model has read your message, so its plain words alone count; tidemark model lists those that could",
+	"late":   "no model has read your message: it had not answered in time, so the plain words alone count",
+	"failed": "no model has read your message: it could not, so the plain words alone count",
+}
 
 // Lines are the question as every surface shows it.
 func (c *Card) Lines() []Line {
@@ -84,6 +92,9 @@ func (c *Card) Lines() []Line {
 	add("You said", c.said()...)
 	if c.Wordless {
 		add("You said", wordsUnknown)
+	}
+	if why := unread[c.Unread]; why != "" {
+		add("Not read", why)
 	}
 	add("Context holds", c.holds()...)
 	if o := c.Opinion; o != nil {

@@ -178,7 +178,7 @@ func (j *judging) needsNone() mandate.Free {
 func (j *judging) acts() {
 	e, why := j.act()
 	if j.unread() {
-		e, why = Nothing, "nobody could read your message in time, and this is not done on its words alone"
+		e, why = Nothing, "no model has read your message, and this is not done on its words alone"
 	}
 	j.w.add(Act, "", j.m.Tool, e, why)
 	if j.outer != nil {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // anthropicVersion is the version of the messages API that is spoken here.
@@ -36,6 +38,17 @@ type messagesRequest struct {
 	System      []textBlock    `json:"system"`
 	Messages    []messageParam `json:"messages"`
 	Temperature *float64       `json:"temperature,omitzero"`
+	Output      *outputConfig  `json:"output_config,omitzero"`
+}
+
+// outputConfig holds a model to a form of its answer.
+type outputConfig struct {
+	Format outputFormat `json:"format"`
+}
+
+type outputFormat struct {
+	Type   string           `json:"type"`
+	Schema strictjson.Value `json:"schema"`
 }
 
 type messageParam struct {
@@ -55,6 +68,11 @@ func blocks(text string) []textBlock { return []textBlock{{Type: "text", Text: p
 type messagesAnswer struct {
 	Content    []textBlock `json:"content"`
 	StopReason string      `json:"stop_reason"`
+	Usage      struct {
+		In     int `json:"input_tokens"`
+		Cached int `json:"cache_read_input_tokens"`
+		Out    int `json:"output_tokens"`
+	} `json:"usage"`
 }
 
 func (m *anthropicAPI) ask(ctx context.Context, r *request) (string, error) {
@@ -66,9 +84,15 @@ func (m *anthropicAPI) ask(ctx context.Context, r *request) (string, error) {
 			Messages:    []messageParam{{Role: "user", Content: blocks(r.user)}},
 			Temperature: d.temperature(),
 		}
+		if r.schema != "" && !d.noSchema {
+			body.Output = &outputConfig{outputFormat{"json_schema", strictjson.Value(r.schema)}}
+		}
 		var res *messagesAnswer
 		if err := m.exchange(ctx, "v1/messages", &body, &res); err != nil {
 			return "", err
+		}
+		if res != nil {
+			r.cost(res.Usage.In+res.Usage.Cached, res.Usage.Out)
 		}
 		return message(res)
 	})

@@ -24,6 +24,14 @@ type request struct {
 	timeout      time.Duration
 	check        func(text string) error // is this an answer?
 	schema       string                  // of the answer, as JSON Schema; empty: it is no JSON, or of a free form
+	used         func(in, out int)       // is told what an answer cost, in tokens; nil: nobody is
+}
+
+// cost tells what an answer cost.
+func (r *request) cost(in, out int) {
+	if r.used != nil {
+		r.used(max(in, 0), max(out, 0))
+	}
 }
 
 // key is the same for the same question to the same model, and for no other.
@@ -96,10 +104,15 @@ func (c *Client) fetch(ctx context.Context, key string, r *request) (string, err
 		return "", fmt.Errorf("wait for a free slot: %w", err)
 	}
 	defer c.slots.Release(1)
+	if !c.spent.take(c.o.Now()) {
+		return "", ErrSpent
+	}
+	r.used = c.status.cost
 	text, err := c.breaker.Execute(func() (string, error) { return c.try(ctx, r) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
 		return "", ErrOpen
 	}
+	c.status.reached(c.o.Now(), err)
 	if err != nil {
 		return "", err
 	}
@@ -107,6 +120,7 @@ func (c *Client) fetch(ctx context.Context, key string, r *request) (string, err
 	if err := r.check(text); err != nil {
 		return "", err
 	}
+	c.keep(key, r, text)
 	if c.o.CacheFor > 0 {
 		c.cache.put(key, answer{text, c.o.Now().Add(c.o.CacheFor)})
 	}
@@ -123,8 +137,8 @@ func (c *Client) try(ctx context.Context, r *request) (string, error) {
 	pauses.InitialInterval, pauses.MaxInterval = 100*time.Millisecond, time.Second
 	for n := 1; ; n++ {
 		c.status.requested()
-		text, err := c.model.ask(ctx, r)
-		if err == nil || n == maxTries || !transient(err) {
+		text, err := c.askOnce(ctx, r)
+		if err == nil || n == maxTries || !transient(err) || !c.spent.take(c.o.Now()) {
 			return text, err
 		}
 		pause := max(pauses.NextBackOff(), retryAfter(err))
@@ -135,6 +149,15 @@ func (c *Client) try(ctx context.Context, r *request) (string, error) {
 			return "", err
 		}
 	}
+}
+
+func (c *Client) askOnce(ctx context.Context, r *request) (string, error) {
+	if c.o.Before != nil {
+		if err := c.o.Before(); err != nil {
+			return "", err
+		}
+	}
+	return c.model.ask(ctx, r)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -45,6 +45,8 @@ var (
 	// ErrUnrecorded is returned by a client that answers from a recording, for a question
 	// that is not in it.
 	ErrUnrecorded = errors.New("no recorded answer")
+	// ErrSpent is returned once the requests of the hour or of the day are used up.
+	ErrSpent = errors.New("the requests of this hour or day are used up")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("the auditor is closed")
 )
@@ -53,7 +55,13 @@ var (
 const (
 	OpenAI    = "openai"    // and everything that speaks its chat completions
 	Anthropic = "anthropic" // the messages API
+	Gemini    = "gemini"    // at Google's own endpoint for chat completions
+	Ollama    = "ollama"    // its own API, which cuts no prompt short unseen
+	Program   = "program"   // a program of this machine that answers
 )
+
+// Providers are all of them.
+func Providers() []string { return []string{OpenAI, Anthropic, Gemini, Ollama, Program} }
 
 // The breaker: so many failures in a row open it, and after a while one question is let
 // through to see whether the endpoint is back.
@@ -69,18 +77,26 @@ type Options struct {
 	Model     string
 	Key       string // empty: none is sent
 	PlainHTTP bool   // allow http:// beyond this machine
+	Program   Answerer
+	// Before looks whether whoever would be asked is who was agreed to, before each request; nil: nobody looks.
+	Before func() error
 
 	Timeout       time.Duration // of one audit, all in all; 0 is 3 s
 	PlanTimeout   time.Duration // of one plan; 0 is 15 s
 	MaxConcurrent int           // requests at a time; 0 is 8
 	PerSession    int           // audits and plans of one session; 0 is 500
+	PerHour       int           // requests of all sessions; 0: as many as there are
+	PerDay        int           // likewise
 	CacheFor      time.Duration // how long an answer is good for the same question; 0: not at all
 	MaxTokens     int           // of an answer, a model's thoughts included; 0 is 512
 
 	Contracts    bool          // requests and definitions are read too (tidemark.Reader)
 	ContractWait time.Duration // how long a call waits for a contract; 0 is 2 s
 	Readings     *Readings     // of definitions, from before; nil: none
+	NoReadings   bool          // definitions are not read
 	KeepReadings io.Writer     // gets a line for every reading; nil: none
+	Answers      *Answers      // from before; nil: none
+	KeepAnswers  io.Writer     // gets a line for every request, so that a later start knows it; nil: none
 
 	Record io.Writer // gets a line for every answer; nil: none
 	Replay io.Reader // lines of Record, the only source of answers where it is set
@@ -102,6 +118,7 @@ type Client struct {
 	flights *flights
 	slots   *semaphore.Weighted
 	breaker *gobreaker.CircuitBreaker[string]
+	spent   *ledger
 	status  tally
 	idle    func() // closes idle connections
 
@@ -201,6 +218,11 @@ func (c *Client) Check(ctx context.Context) error {
 	if c.replay != nil {
 		return nil
 	}
+	if c.o.Before != nil {
+		if err := c.o.Before(); err != nil {
+			return wrap("check auditor", err)
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	err := c.model.list(ctx)
@@ -218,6 +240,8 @@ func (c *Client) Check(ctx context.Context) error {
 func (c *Client) Status() Status {
 	s := c.status.snapshot()
 	s.Name = c.Name()
+	s.LastHour, s.LastDay = c.spent.count(c.o.Now())
+	s.PerHour, s.PerDay = c.o.PerHour, c.o.PerDay
 	s.Breaker = gobreaker.StateClosed.String()
 	if c.breaker != nil {
 		s.Breaker = c.breaker.State().String()

@@ -34,7 +34,7 @@ func (d dialect) without(err error) (next dialect, ok bool) {
 		d.noTemperature = true
 	case !d.completionTokens && r.names("max_tokens"):
 		d.completionTokens = true
-	case !d.noSchema && (r.names("response_format") || r.names("schema") || r.names("structured")):
+	case !d.noSchema && (r.names("response_format") || r.names("output_config") || r.names("schema") || r.names("structured")):
 		d.noSchema = true
 	default:
 		return d, false

@@ -22,7 +22,7 @@ func newOpenAI(o *Options, u *url.URL, client *http.Client) *openAI {
 	if o.Key != "" {
 		m.header.Set("Authorization", "Bearer "+o.Key)
 	}
-	m.last.Store(&dialect{completionTokens: o.BaseURL == ""}) // what the provider's own endpoint wants
+	m.last.Store(&dialect{completionTokens: o.BaseURL == "" && o.Provider == OpenAI}) // what the provider's own endpoint wants
 	return m
 }
 
@@ -64,6 +64,10 @@ type chatCompletion struct {
 			ToolCalls []struct{} `json:"tool_calls"`
 		} `json:"message"`
 	} `json:"choices"`
+	Usage struct {
+		In  int `json:"prompt_tokens"`
+		Out int `json:"completion_tokens"`
+	} `json:"usage"`
 }
 
 func (m *openAI) ask(ctx context.Context, r *request) (string, error) {
@@ -84,6 +88,9 @@ func (m *openAI) ask(ctx context.Context, r *request) (string, error) {
 		var res *chatCompletion
 		if err := m.exchange(ctx, "chat/completions", &body, &res); err != nil {
 			return "", err
+		}
+		if res != nil {
+			r.cost(res.Usage.In, res.Usage.Out)
 		}
 		return completion(res)
 	})

@@ -39,8 +39,10 @@ func New(o Options) (*Client, error) {
 		budget:  newLRU[int](maxSessions),
 		flights: &flights{open: map[string]*flight{}},
 		slots:   semaphore.NewWeighted(int64(o.MaxConcurrent)),
+		spent:   &ledger{hour: o.PerHour, day: o.PerDay, to: o.KeepAnswers},
 		idle:    func() {},
 	}
+	c.take(o.Answers)
 	if c.read == nil {
 		c.read = &Readings{known: map[string]*tool.Reading{}}
 	}
@@ -51,14 +53,21 @@ func New(o Options) (*Client, error) {
 		}
 		return c, nil
 	}
+	c.breaker = newBreaker(o.Logger)
+	if o.Provider == Program {
+		c.model, c.idle = program{o.Program}, o.Program.Close
+		return c, nil
+	}
 	client := newClient(&o, u)
 	c.idle = client.CloseIdleConnections
-	if o.Provider == Anthropic {
+	switch o.Provider {
+	case Anthropic:
 		c.model = newAnthropic(&o, u, client)
-	} else {
+	case Ollama:
+		c.model = newOllama(&o, u, client)
+	default:
 		c.model = newOpenAI(&o, u, client)
 	}
-	c.breaker = newBreaker(o.Logger)
 	return c, nil
 }
 
@@ -103,7 +112,7 @@ func (o *Options) check() (*url.URL, error) {
 		return nil, errors.New("no model")
 	case min(o.Timeout, o.PlanTimeout, o.CacheFor, o.ContractWait) < 0:
 		return nil, errors.New("a time is negative")
-	case min(o.MaxConcurrent, o.PerSession, o.MaxTokens) < 0:
+	case min(o.MaxConcurrent, o.PerSession, o.MaxTokens, o.PerHour, o.PerDay) < 0:
 		return nil, errors.New("a limit is negative")
 	case o.MaxTokens > maxTokens:
 		return nil, fmt.Errorf("more than %d tokens for an answer", maxTokens)
@@ -119,8 +128,17 @@ func (o *Options) check() (*url.URL, error) {
 		return o.baseURL("https://api.openai.com/v1/")
 	case Anthropic:
 		return o.baseURL("https://api.anthropic.com/")
+	case Gemini:
+		return o.baseURL("https://generativelanguage.googleapis.com/v1beta/openai/")
+	case Ollama:
+		return o.baseURL("http://127.0.0.1:11434/")
+	case Program:
+		if o.Program == nil {
+			return nil, errors.New("no program")
+		}
+		return nil, nil
 	}
-	return nil, fmt.Errorf("provider %q is not %s or %s", o.Provider, OpenAI, Anthropic)
+	return nil, fmt.Errorf("provider %q is none of %s", o.Provider, strings.Join(Providers(), ", "))
 }
 
 // baseURL reads the address. It does not repeat it in its errors: it may hold a token.
@@ -141,8 +159,8 @@ func (o *Options) baseURL(own string) (*url.URL, error) {
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	switch {
-	case o.Provider == Anthropic:
-		u.Path = strings.TrimSuffix(u.Path, "/v1") // it is part of the paths
+	case o.Provider == Anthropic, o.Provider == Ollama:
+		u.Path = strings.TrimSuffix(u.Path, "/v1") // it is part of the paths, or there is none
 	case u.Path == "":
 		u.Path = "/v1" // what an address without a path means
 	}

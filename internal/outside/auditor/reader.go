@@ -17,11 +17,14 @@ var _ tidemark.Reader = (*Client)(nil)
 // wanted again within the same turn, whatever the cache is set to.
 const maxDrawn = 4096
 
+// kindContract is the kind of a request for a contract.
+const kindContract = "contract"
+
 // contract is the request for a contract.
 func (c *Client) contract(r *intent.Request) request {
 	system, user := r.Prompt()
 	return request{
-		kind: "contract", system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
+		kind: kindContract, system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
 		schema: intent.ContractSchema,
 		check: func(text string) error {
 			_, err := intent.ParseContract(text, r.Tools)
@@ -110,7 +113,7 @@ func (c *Client) drawnText(ctx context.Context, session string, q *request, wait
 
 // Definition implements tidemark.Reader.
 func (c *Client) Definition(d tool.Definition) *tool.Reading {
-	if !c.o.Contracts || c.replay != nil {
+	if !c.o.Contracts || c.o.NoReadings || c.replay != nil {
 		return nil
 	}
 	key := definitionKey(d)

@@ -23,9 +23,16 @@ type Status struct {
 	Late        uint64    `json:"late"`        // of those, not there in time
 	Undrawn     uint64    `json:"undrawn"`     // of those, failed
 	Requests    uint64    `json:"requests"`    // sent to the endpoint, tries included
-	Breaker     string    `json:"breaker"`     // closed, half-open, open
+	TokensIn    uint64    `json:"tokensIn"`    // as far as the endpoint tells
+	TokensOut   uint64    `json:"tokensOut"`   // likewise
+	LastHour    int       `json:"lastHour"`    // requests, also before the start
+	LastDay     int       `json:"lastDay"`     // likewise
+	PerHour     int       `json:"perHour,omitzero"`
+	PerDay      int       `json:"perDay,omitzero"`
+	Breaker     string    `json:"breaker"` // closed, half-open, open
 	LastError   string    `json:"lastError,omitzero"`
 	LastErrorAt time.Time `json:"lastErrorAt,omitzero"`
+	Since       time.Time `json:"failsSince,omitzero"` // it fails since; zero: its last answer came
 }
 
 // tally keeps a Status.
@@ -87,6 +94,25 @@ func (t *tally) requested() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.s.Requests++
+}
+
+func (t *tally) cost(in, out int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.TokensIn += uint64(in)   //nolint:gosec // not below zero
+	t.s.TokensOut += uint64(out) //nolint:gosec // likewise
+}
+
+// reached notes whether the endpoint works. Nobody waiting any more says nothing about it.
+func (t *tally) reached(at time.Time, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case alive(err):
+		t.s.Since = time.Time{}
+	case t.s.Since.IsZero() && !cancelled(err):
+		t.s.Since = at
+	}
 }
 
 func (t *tally) noted(at time.Time, err error) {

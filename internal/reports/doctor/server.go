@@ -245,9 +245,12 @@ func CheckApprovals(s Server, parts func(ctx context.Context) ([]Part, error)) C
 			}
 		}
 		for _, p := range list {
-			if p.OK {
+			switch {
+			case p.OK:
 				f.add(Good, p.Name, p.Detail, "")
-			} else {
+			case p.Name == "reader":
+				f.add(Broken, p.Name, "cannot be asked: "+p.Fault, "tidemark model")
+			default:
 				f.add(Broken, p.Name, "cannot be reached: "+p.Fault, "questions do not arrive there; calls stay held")
 			}
 		}

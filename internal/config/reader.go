@@ -1,0 +1,102 @@
+package config
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/outside/auditor"
+	"github.com/tidemark/tidemark/internal/outside/headless"
+)
+
+// sectionReader is the name of the section about the model that reads.
+const sectionReader = "reader"
+
+// recordedProvider answers from a file and asks nobody; none is nobody at all, so that nobody is offered again.
+const (
+	recordedProvider = "recorded"
+	noProvider       = "none"
+)
+
+// The uses of a model. Each lets something else leave this machine, so each is switched on by itself.
+const (
+	useWords       = "words"       // what users say, with names of tools and of their parameters
+	useDefinitions = "definitions" // what tools say of themselves
+	useCalls       = "calls"       // arguments of calls
+)
+
+// readerSection reads the section under its own name. Unlike `auditor` it lets nothing leave but words and names unless
+// the file says so: that is what people were told when they said yes.
+func (d *decoder) readerSection(n *configfile.Node) Auditor {
+	a := Auditor{
+		Section: sectionReader, Timeout: 6 * time.Second, PlanTimeout: 12 * time.Second, Cache: 24 * time.Hour,
+		MaxConcurrent: 4, PerSession: 500, MaxTokens: 512, PerHour: 240, PerDay: 1200,
+	}
+	var keyEnv *configfile.Node
+	known := append(auditor.Providers(), recordedProvider, noProvider)
+	fields := d.modelFields(&a, &keyEnv)
+	fields["provider"] = func(n *configfile.Node) {
+		if i, ok := d.Choice(n, known...); ok {
+			a.Provider = known[i]
+		}
+	}
+	fields["program"] = func(n *configfile.Node) {
+		names := headless.Names()
+		if i, ok := d.Choice(n, names...); ok {
+			a.Program = names[i]
+		}
+	}
+	fields["path"] = func(n *configfile.Node) { a.Path, _ = d.Text(n) }
+	fields["listener"] = func(n *configfile.Node) { a.Listener, _ = d.Text(n) }
+	fields["answers"] = func(n *configfile.Node) { a.Replay, _ = d.Text(n) }
+	fields["perHour"] = d.number(&a.PerHour, 0, 1_000_000)
+	fields["perDay"] = d.number(&a.PerDay, 0, 10_000_000)
+	fields["uses"] = func(n *configfile.Node) { d.uses(n, &a) }
+	d.Fields(n, fields)
+	return d.completeReader(n, keyEnv, a)
+}
+
+func (d *decoder) uses(n *configfile.Node, a *Auditor) {
+	all := []string{useWords, useDefinitions, useCalls}
+	var wanted []string
+	for _, item := range d.Texts(n) {
+		if i, ok := d.Choice(item, all...); ok {
+			wanted = append(wanted, all[i])
+		}
+	}
+	if !slices.Contains(wanted, useWords) {
+		d.Hintf(n.Pos, "provider: none switches the reader off", "%s has to hold %s", n.Path, useWords)
+	}
+	a.Definitions, a.Calls = slices.Contains(wanted, useDefinitions), slices.Contains(wanted, useCalls)
+}
+
+// completeReader checks what belongs together.
+func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor {
+	switch a.Provider {
+	case "":
+		if n.Get("provider") == nil {
+			d.Hintf(n.Pos, "tidemark model finds what is there", "reader needs provider")
+		}
+	case noProvider:
+		return Auditor{Section: sectionReader, Declined: true}
+	case recordedProvider:
+		if a.Replay == "" {
+			d.Errorf(n.Pos, "the provider recorded needs answers, the file that they stand in")
+		}
+	case auditor.Program:
+		if a.Program == "" && n.Get("program") == nil {
+			d.Errorf(n.Pos, "the provider program needs program")
+		}
+		a.MaxConcurrent = min(a.MaxConcurrent, 2) // each takes a few hundred megabytes
+	}
+	if a.Replay != "" && a.Provider != recordedProvider && a.Provider != "" {
+		d.Errorf(n.Get("answers").Pos, "answers is for the provider recorded")
+	}
+	if a.Program == "" && a.Model == "" && a.Provider != "" && n.Get("model") == nil {
+		d.Errorf(n.Pos, "reader needs model")
+	}
+	if a.Key = d.auditorKey(n, keyEnv, &a); a.Missing != "" {
+		a.Provider = ""
+	}
+	return a
+}

@@ -1,0 +1,51 @@
+package auditor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Answerer is a model that is no endpoint: a program of this machine. It answers one prompt at a time, knows nothing of the one
+// before, and keeps nothing of it.
+type Answerer interface {
+	// Ask has a prompt answered, once.
+	Ask(ctx context.Context, p Prompt) (Reply, error)
+	// Check reports whether it could answer, without asking it anything.
+	Check(ctx context.Context) error
+	Close()
+}
+
+// Prompt is what is asked.
+type Prompt struct {
+	System, User string
+	Schema       string // of the answer, as JSON Schema; empty: it has none
+}
+
+// Reply is what was answered.
+type Reply struct {
+	Text    string
+	In, Out int // tokens, as far as they are known
+}
+
+// ErrNoAnswer may be in an error of an Answerer that works and did not answer this.
+var ErrNoAnswer = errNoAnswer
+
+// program is an Answerer as a model.
+type program struct{ answerer Answerer }
+
+func (p program) ask(ctx context.Context, r *request) (string, error) {
+	reply, err := p.answerer.Ask(ctx, Prompt{plain(r.system), plain(r.user), r.schema})
+	switch {
+	case err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()):
+		return "", fmt.Errorf("%w: %w", ctx.Err(), err)
+	case err != nil:
+		return "", err
+	case len(reply.Text) > maxBody:
+		return "", errTooLarge
+	}
+	r.cost(reply.In, reply.Out)
+	return reply.Text, nil
+}
+
+func (p program) list(ctx context.Context) error { return p.answerer.Check(ctx) }

@@ -1,0 +1,95 @@
+package headless
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/outside/auditor"
+)
+
+// errNoForm is in errors about a program that ended without an answer of its form.
+var errNoForm = fmt.Errorf("%w: it printed none", auditor.ErrNoAnswer)
+
+// answers read what programs print.
+var answers = map[string]func(out []byte) (auditor.Reply, error){
+	"claude": claudeAnswer, "codex": codexAnswer, "gemini": geminiAnswer,
+}
+
+func claudeAnswer(out []byte) (auditor.Reply, error) {
+	var in *struct {
+		Failed  bool             `json:"is_error"`
+		Subtype string           `json:"subtype"`
+		Form    strictjson.Value `json:"structured_output"`
+		Result  string           `json:"result"`
+		Usage   struct {
+			In     int `json:"input_tokens"`
+			Cached int `json:"cache_read_input_tokens"`
+			Out    int `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	if strictjson.Unmarshal(bytes.TrimSpace(out), &in) != nil || in == nil {
+		return auditor.Reply{}, errNoForm
+	}
+	if in.Failed || in.Subtype != "success" {
+		return auditor.Reply{}, errors.New("it says that it failed")
+	}
+	text := in.Result
+	if len(in.Form) > 0 && in.Form.Kind() == '{' {
+		text = string(in.Form)
+	}
+	return auditor.Reply{Text: text, In: in.Usage.In + in.Usage.Cached, Out: in.Usage.Out}, nil
+}
+
+// codexAnswer takes the one message of the one turn.
+func codexAnswer(out []byte) (auditor.Reply, error) {
+	var r auditor.Reply
+	messages, ended := 0, false
+	for line := range bytes.Lines(out) {
+		var in struct {
+			Type string `json:"type"`
+			Item struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+			} `json:"item"`
+			Usage struct {
+				In  int `json:"input_tokens"`
+				Out int `json:"output_tokens"`
+			} `json:"usage"`
+		}
+		if strictjson.Unmarshal(bytes.TrimSpace(line), &in) != nil {
+			return auditor.Reply{}, errNoForm
+		}
+		switch {
+		case in.Type == "item.completed" && in.Item.Type == "agent_message":
+			r.Text = in.Item.Text
+			messages++
+		case in.Type == "turn.completed":
+			r.In, r.Out, ended = in.Usage.In, in.Usage.Out, true
+		case in.Type == "turn.failed", in.Type == "error":
+			return auditor.Reply{}, errors.New("it says that it failed")
+		}
+	}
+	if messages != 1 || !ended {
+		return auditor.Reply{}, errNoForm
+	}
+	return r, nil
+}
+
+func geminiAnswer(out []byte) (auditor.Reply, error) {
+	var in *struct {
+		Response *string          `json:"response"`
+		Error    strictjson.Value `json:"error"`
+	}
+	if at := bytes.IndexByte(out, '{'); at > 0 {
+		out = out[at:] // it says in front that it has no colours
+	}
+	if strictjson.Unmarshal(bytes.TrimSpace(out), &in) != nil || in == nil {
+		return auditor.Reply{}, errNoForm
+	}
+	if in.Response == nil || len(in.Error) > 0 {
+		return auditor.Reply{}, errors.New("it says that it failed")
+	}
+	return auditor.Reply{Text: *in.Response}, nil
+}
