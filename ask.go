@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -476,4 +477,12 @@ func (m *Monitor) prove(s *live, v *Vote) (*event.Proof, error) {
 		return nil, &AnswerError{Err: err, TriesLeft: -1}
 	}
 	return p, nil
+}
+
+func (m *Monitor) newID(prefix string) (string, error) {
+	var b [6]byte
+	if _, err := io.ReadFull(m.rand, b[:]); err != nil {
+		return "", fmt.Errorf("draw id: %w", err)
+	}
+	return fmt.Sprintf("%s-%x", prefix, b), nil
 }

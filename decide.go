@@ -479,28 +479,3 @@ func (m *Monitor) owes(ctx context.Context) (string, error) {
 	}
 	return m.run()
 }
-
-type laterKey struct{}
-
-// Later is for a door that is told everything again with each request, so that what a crash
-// forgets comes back as something nobody saw. What is recorded with the context counts at
-// once, and may be written together with the next record of its session: at the latest with
-// that of a decision, before there is a permit, or with Flush.
-func Later(ctx context.Context) context.Context { return context.WithValue(ctx, laterKey{}, true) }
-
-// maxWaiting bounds how many events of a session wait.
-const maxWaiting = 64
-
-// canWait reports whether events may be written with the next record. Nothing is let through
-// on them, and nothing that people decide is among them.
-func canWait(ctx context.Context, s *live, events []*event.Event) bool {
-	for _, e := range events {
-		switch e.Kind {
-		case event.TurnBegan, event.ContextSeen, event.ResultSeen, event.ModelCalled, event.ModelAnswered, event.TurnSealed:
-		default:
-			return false
-		}
-	}
-	later, _ := ctx.Value(laterKey{}).(bool)
-	return later && !s.overdue && len(s.waiting)+len(events) <= maxWaiting
-}

@@ -416,14 +416,6 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-func (m *Monitor) newID(prefix string) (string, error) {
-	var b [6]byte
-	if _, err := io.ReadFull(m.rand, b[:]); err != nil {
-		return "", fmt.Errorf("draw id: %w", err)
-	}
-	return fmt.Sprintf("%s-%x", prefix, b), nil
-}
-
 // Options are what a Monitor needs. Policy, Store, Now and Rand are required.
 type Options struct {
 	Policy *policy.Set

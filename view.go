@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/graph"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/seal"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
@@ -475,4 +476,16 @@ func recall(s *session.State, e *event.Event, visit func(Recalled)) {
 		d := e.Decided
 		visit(Recalled{Kind: RecalledCall, Digest: d.Digest, Label: s.Branch(e.Branch).Mark, CallID: d.CallID, Tool: d.Tool})
 	}
+}
+
+// shown are messages as a question shows them.
+func (m *Monitor) shown(words []intent.Word) []event.Said {
+	if n := len(words); n > maxShown {
+		words = append(words[:1:1], words[n-maxShown+1:]...)
+	}
+	out := make([]event.Said, len(words))
+	for i, w := range words {
+		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
+	}
+	return out
 }

@@ -203,18 +203,6 @@ func latest(at []session.Word, most int) []session.Word {
 	return append([]session.Word{at[0]}, at[len(at)-most+1:]...)
 }
 
-// shown are messages as a question shows them.
-func (m *Monitor) shown(words []intent.Word) []event.Said {
-	if n := len(words); n > maxShown {
-		words = append(words[:1:1], words[n-maxShown+1:]...)
-	}
-	out := make([]event.Said, len(words))
-	for i, w := range words {
-		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
-	}
-	return out
-}
-
 // callFacts are what stands behind a call, worked out when a rule asks for the first time.
 type callFacts struct {
 	of    *warrant.Context

@@ -13,7 +13,9 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/box/keeper"
 	"github.com/tidemark/tidemark/internal/box/trial"
 )
 
@@ -185,4 +187,105 @@ func (e *env) printBoxed(agent string, t install.Trial) {
 	default:
 		e.printf("  %s, boxes: %s: %s. Its commands are asked about as before\n", agent, e.ui.word("warn", "could not be tried"), t.How)
 	}
+}
+
+func (e *env) listBoxes() error {
+	a, err := e.boxesNow()
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"boxes": a.Boxes, "left": a.Left})
+	}
+	if len(a.Boxes) == 0 {
+		e.printf("no box is open\n")
+	}
+	e.printBoxes(a.Boxes)
+	for _, l := range a.Left {
+		e.printLeft(l)
+	}
+	return nil
+}
+
+func (e *env) printBoxes(list []entry.Open) {
+	for _, b := range list {
+		e.printf("box of session %s: %s, %d commands, %d running, %d processes, since %s\n", named(b.Session), b.Workspace, b.Commands,
+			b.Running, b.Processes, b.Opened.Local().Format(time.DateTime))
+		for _, a := range b.Aside {
+			e.printf("  put aside: %s, in %s\n", text.OneLine(a.Path), text.OneLine(a.Kept))
+		}
+	}
+}
+
+func (e *env) printLeft(l entry.Left) {
+	how := "ended"
+	if l.Cut {
+		how = "was cut off with its keeper"
+	}
+	if l.Workspace == "" {
+		e.printf("left of tidemark run: %s\n", l.Folder)
+	} else {
+		e.printf("box of session %s: %s, %s\n", named(l.Session), l.Workspace, how)
+	}
+	for _, a := range l.Aside {
+		e.printf("  put aside, in %s: tidemark box take %s, or drop\n", text.OneLine(a), keeper.AsideID(a))
+	}
+	if l.Layer > 0 {
+		e.printf("  %d files in the layer over the home folder went with it\n", l.Layer)
+	}
+	if l.Snapshot != "" {
+		e.printf("  what was before it: tidemark undo %s\n", l.Snapshot)
+	}
+	if l.Fault != "" {
+		e.printf("  %s\n", e.ui.word("bad", l.Fault))
+	}
+}
+
+func named(session string) string {
+	if session == "" {
+		return "(none)"
+	}
+	return session
+}
+
+func (e *env) boxShell(session string) error {
+	data, err := e.dataFolder()
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find this folder: %w", err)
+	}
+	none := func(os.Signal) {} // they are the shell's
+	minding.Store(&none)
+	defer minding.Store(nil)
+	if code := entry.Do(data, entry.Request{Do: entry.Shell, Session: session, Dir: []byte(dir)}, e.errOut); code != 0 {
+		return exitStatus(code)
+	}
+	return nil
+}
+
+func (e *env) endBoxes(session string) error {
+	data, err := e.dataFolder()
+	if err != nil {
+		return err
+	}
+	a, err := entry.Ask(data, entry.Request{Do: entry.End, Session: session})
+	if err != nil && !errors.Is(err, entry.ErrNoKeeper) {
+		return err
+	}
+	if e.json {
+		if a.Boxes == nil {
+			a.Boxes = []entry.Open{}
+		}
+		return e.printJSON(map[string]any{"ended": a.Boxes})
+	}
+	if len(a.Boxes) == 0 {
+		e.printf("no such box is open\n")
+	}
+	for _, b := range a.Boxes {
+		e.printf("ended: box of session %s, %s, %d processes\n", named(b.Session), b.Workspace, b.Processes)
+	}
+	return nil
 }
