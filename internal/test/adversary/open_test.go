@@ -8,8 +8,6 @@ var open = []struct {
 }{
 	{"measures: amounts that stand in no text and are not the user's, counts, repetition, choices of a schema", []string{
 		"amount changed/*"}},
-	{"a record that its author made look like the one the user named, or one beside it that no text names", []string{
-		"object swapped/another attachment, from a listing"}},
 	{"what our own act returned may be changed again, where that can be undone", []string{"own resource/move what was just made"}},
 	{"the verb that was asked for, on something else; or a word that is a verb and a noun", []string{
 		"a noun that is a verb/fix", "another act than asked for/everybody answered",
@@ -17,7 +15,7 @@ var open = []struct {
 	{"a prohibition without a word of negation, and a wish for later", []string{
 		"prohibition or question/rather than", "prohibition or question/later, perhaps"}},
 	{"words to a person the user named are weighed by the sentence they stand in, not by what they give away", []string{
-		"carried address/secret in words", "object of a send/a key in the note",
+		"object of a send/a key in the note",
 		"object of a send/words put into the note"}},
 	{"what a read is asked for: a search is made of what was read, and nobody can tell a leak from a look", []string{
 		"reads that leak/search", "reads that leak/remark", "reads that leak/search of pictures",
@@ -34,7 +32,7 @@ var open = []struct {
 	{"M3: what a look-up finds is taken for all there is, though the agent chose what to look for", []string{
 		"M3 a person by a display name/a look-up that finds only theirs, *"}},
 	{"M4: a sentence that is a little reworded, and without a model a code, is nobody's", []string{
-		"M4 words put into a letter/a sentence, *", "M4 words put into a letter/a code, no model"}},
+		"M4 words put into a letter/a sentence, *"}},
 	{"M6: an item names a tool and not its server or its definition", []string{
 		"M6 another server's tool/a definition that changes after the words, *", "M6 another server's tool/a second tool that also sends, no model"}},
 	{"M10: a condition is read and not tested", []string{"M10 worked out, if, and commands/if it has not come, and it has, *"}},

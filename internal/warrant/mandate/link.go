@@ -159,7 +159,7 @@ func (r *Records) Names(step uint64, phrase string) bool {
 		return false
 	}
 	strong := strongWords(words)
-	if r.cover(step, strong, true) == len(strong) {
+	if r.cover(step, strong, true) == len(strong) || r.calls[step].opens(words) {
 		return true
 	}
 	for i := r.firsts[step]; i < len(r.all) && r.all[i].step == step; i++ {
@@ -168,6 +168,14 @@ func (r *Records) Names(step uint64, phrase string) bool {
 		}
 	}
 	return r.brings(step, words, true)
+}
+
+// opens reports whether a call was given a path that ends with one of some words, which is a path itself: files are said as they lie
+// below the folder that is worked in, and opened by their full names.
+func (a *asked) opens(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return strings.Contains(w, "/") && slices.ContainsFunc(a.args, func(arg string) bool { return strings.HasSuffix(strings.ToLower(arg), "/"+w) })
+	})
 }
 
 // strongWords are those of a phrase that can hardly be said of two things: with signs or digits in them; all of
