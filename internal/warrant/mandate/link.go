@@ -174,7 +174,8 @@ func (r *Records) Names(step uint64, phrase string) bool {
 // below the folder that is worked in, and opened by their full names.
 func (a *asked) opens(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
-		return strings.Contains(w, "/") && slices.ContainsFunc(a.args, func(arg string) bool { return strings.HasSuffix(strings.ToLower(arg), "/"+w) })
+		ends := func(arg string) bool { return strings.HasSuffix(strings.ToLower(arg), "/"+w) }
+		return strings.Contains(w, "/") && slices.ContainsFunc(a.args, ends)
 	})
 }
 
