@@ -310,7 +310,7 @@ func mcpStdio(ctx context.Context) (result, error) {
 		return result{}, err
 	}
 	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: "up"}, Port: engine, Pins: pinned, Origin: gate.Origin{Parent: "ratios", Owner: true},
+		Server: gate.Server{Name: "up"}, Port: engine, Pins: pinned, Origin: gate.Origin{Session: "ratios", Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

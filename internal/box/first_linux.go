@@ -62,6 +62,10 @@ func beFirst() int {
 	children, signals := make(chan os.Signal, 1), make(chan os.Signal, 64) // apart: a flood of others must not hide that a child ended
 	signal.Notify(children, unix.SIGCHLD)
 	signal.Notify(signals, slices.Concat(Passed(), deadly())...)
+	if err := ignoreRest(); err != nil {
+		fmt.Fprintf(os.Stderr, "tidemark: ignore signals: %v\n", err)
+		return ExitNoBox
+	}
 	go func() {
 		for range children {
 			f.reap()

@@ -3,6 +3,7 @@ package box
 import (
 	"os"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,4 +54,18 @@ func deadly() []os.Signal {
 		unix.SIGXFSZ,
 		unix.SIGPWR, unix.SIGIO, unix.SIGPROF, unix.SIGVTALRM, unix.SIGPIPE,
 	}
+}
+
+// ignoreRest has the first process ignore the signals that the runtime leaves to C libraries (32 and 34): one that is neither answered
+// nor ignored can end it, and anybody in the box can send it. Programs that are started ignore them too, until they say otherwise.
+func ignoreRest() error {
+	ignore := [64]byte{1} // a sigaction of the kernel's whose handler is SIG_IGN
+	const maskBytes = 8
+	for _, s := range []uintptr{32, 34} {
+		_, _, err := unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&ignore[0])), 0, maskBytes, 0, 0)
+		if err != 0 {
+			return err
+		}
+	}
+	return nil
 }

@@ -99,7 +99,7 @@ func TestAPassIsForOneCall(t *testing.T) {
 // A refusal takes back what was said before, and old passes are good for nothing.
 func TestAPassEnds(t *testing.T) {
 	w := newPrefixedWorld(t)
-	const line = "git push origin main"
+	const line = "npm publish" // leaves, and no broker runs it
 	w.told("PreToolUse", w.bash("c1", line))
 	w.reads()
 	if p := w.tell("PreToolUse", w.bash("c2", line)); !refuses("claude", p) {
@@ -158,7 +158,7 @@ func TestAProjectThatTakesThePrefixAwayRunsNothing(t *testing.T) {
 	if err := shim.Unbox(w.data, "claude"); err != nil {
 		t.Fatal(err)
 	}
-	if p := w.tell("PreToolUse", w.bash("c3", "make all")); p.code != 0 {
-		t.Errorf("boxes are off: %+v", p)
+	if p := w.tell("PreToolUse", w.bash("c3", "make all")); !refuses("claude", p) || !strings.Contains(p.err, "tidemark accept claude") {
+		t.Errorf("boxes are off, and it is a setting that runs programs all the same: %+v", p)
 	}
 }

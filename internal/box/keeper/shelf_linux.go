@@ -60,18 +60,15 @@ func (s *shelf) next() *box.Spare {
 	return spare
 }
 
-// open opens a box with the first process that waits. Whatever is wrong with that one is no reason to run nothing.
+// open opens a box with the first process that waits, where there is one.
 func (s *shelf) open(w box.Want) (*box.Box, error) {
 	defer func() { go s.fill() }()
-	if w.Spare = s.next(); w.Spare != nil {
-		b, err := box.Open(w)
-		if err == nil {
-			return b, nil
-		}
-		go w.Spare.End()
-		w.Spare = nil
+	w.Spare = s.next()
+	b, err := box.Open(w)
+	if err != nil && w.Spare != nil {
+		go w.Spare.End() // where it was not used
 	}
-	return box.Open(w)
+	return b, err
 }
 
 // held is one box, from the moment that somebody wants it.

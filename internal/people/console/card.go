@@ -165,7 +165,13 @@ func evidence(q *tidemark.Question, whole bool) h.List {
 	if whole && q.Item != nil && q.Item.ID != "" {
 		out = append(out, row("You asked", "said", foreign(tidemark.NameItem(q.Item))))
 	}
-	out = append(out, row("You said", "said", words(q)), row("Would happen", "would", foreign(q.Prompt)))
+	out = append(out, row("You said", "said", words(q)))
+	for _, l := range q.Lines() {
+		if l.Name == "Not read" {
+			out = append(out, row(l.Name, "rule", h.T(l.Text)))
+		}
+	}
+	out = append(out, row("Would happen", "would", foreign(q.Prompt)))
 	out = append(out, held...)
 	if o := q.Opinion; o != nil {
 		out = append(out, row("Auditor", "auditor", foreign(strings.Trim(o.Answer+": "+o.Reason, ": "))))

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 )
@@ -211,7 +212,7 @@ func angledIn(text []byte) bool {
 		}
 		for hi := len(text); hi > i; hi-- {
 			if text[hi-1] == '>' {
-				return behindName(text, i+1, hi-1)
+				return bytes.IndexByte(text[i:hi], '@') > 0 && behindName(text, i+1, hi-1)
 			}
 		}
 	}

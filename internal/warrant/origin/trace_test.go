@@ -61,6 +61,14 @@ func TestATraceKnowsWhereAValueStood(t *testing.T) {
 	}
 }
 
+// Angle brackets with nothing in them are no address behind a name.
+func TestEmptyBracketsMakeNoField(t *testing.T) {
+	live, kept, _ := traced("Tell Mira", `name: Mira "mail":"mira@kontor.example"<>`)
+	if was, is := live.Of("mira@kontor.example"), kept.Of("mira@kontor.example"); is.Class > was.Class {
+		t.Errorf("was %s, is %s", was.Class, is.Class)
+	}
+}
+
 // WAR-02: what is kept never makes a value more than it was.
 func TestPropertyATraceNeverImprovesAnOrigin(t *testing.T) {
 	piece := rapid.SampledFrom([]string{`"`, `{"name":`, `"Mira Kestrel"`, ",", `"mail":"mira@kontor.example"`, "}", "[", "]", "\n", "name: ", "Mira ", "a|b", "- id: ", "4711-x", " ", "2031-05-06", "|", "<", ">", "from: Tor"})

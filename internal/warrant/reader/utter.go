@@ -72,7 +72,9 @@ func elements(text string) [][2]int {
 			from = begin
 			continue
 		}
-		out = append(out, [2]int{begin, begin + n})
+		if strings.ContainsFunc(strings.TrimSpace(text[begin:begin+n]), unicode.IsSpace) { // one word orders nothing
+			out = append(out, [2]int{begin, begin + n})
+		}
 		from = begin + n
 	}
 }
