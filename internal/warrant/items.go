@@ -350,7 +350,7 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 		return mandate.Aim
 	case l.Quoted && j.w.Deed.graverThan(Change) && goesAlong(l, &p):
 		return mandate.Object
-	case worded(l, &p):
+	case j.worded(l, &p):
 		return mandate.Text
 	case p.Role == meaning.Amount:
 		return mandate.Measure
@@ -374,12 +374,12 @@ func refers(text string) bool {
 	return !strings.ContainsFunc(text, unicode.IsSpace) && strings.ContainsAny(strings.Trim(text, ".…"), `/\.`)
 }
 
-// worded reports whether an argument is a text for somebody to read.
-func worded(l *leaves.Leaf, p *meaning.Param) bool {
+// worded reports whether an argument is a text for somebody to read. One that is none by its parameter is no text because it was read.
+func (j *judging) worded(l *leaves.Leaf, p *meaning.Param) bool {
 	switch {
 	case !l.Quoted:
 		return false
-	case p.Role == meaning.Content, wordy(l.Text) && len(tokens(l.Text)) > 4:
+	case p.Role == meaning.Content, wordy(l.Text) && len(tokens(l.Text)) > 4 && !j.c.inText(l.Text):
 		return true
 	}
 	return !p.Object && p.Role != meaning.Selector && remarks[leaves.LastWord(l.Path)]
