@@ -86,6 +86,7 @@ func TestNoCardMovesUnderThePointer(t *testing.T) {
 	top := func() float64 {
 		return js[float64](b, `document.querySelector('#q-`+second.ID+` button[value=deny]').getBoundingClientRect().top`)
 	}
+	js[bool](b, `document.querySelector('#q-`+second.ID+` h2').scrollIntoView({block: 'center', behavior: 'instant'}), true`) // a pointer is on what is seen
 	before := top()
 	x := js[float64](b, `document.querySelector('#q-`+second.ID+` h2').getBoundingClientRect().left + 10`)
 	y := js[float64](b, `document.querySelector('#q-`+second.ID+` h2').getBoundingClientRect().top + 10`)
