@@ -23,18 +23,30 @@ func (c *Context) mandate() *mandate.Mandate {
 }
 
 // bind holds the slots of a call to where the owner's words say that its values come from. Without a contract the words themselves
-// are the item.
+// are the item. One of the first form says too little of where values come from to bind by itself: beside it only what
+// speaks against the words is refused.
 func (j *judging) bind(values []leaves.Leaf) {
-	if j.c.agreed != nil || j.promises != nil {
-		return
-	}
 	w := world{c: j.c, strays: map[string]string{}, quoted: true, told: j.c.tells()}
-	got := j.itemFor(values).Cover(j.asCall(values), w, j.c.records)
+	got := j.withPromises(j.itemFor(values)).Cover(j.asCall(values), w, j.c.records)
 	for i := range got.Missing {
-		if miss := &got.Missing[i]; !j.granted(miss) {
+		if miss := &got.Missing[i]; !j.granted(miss) && (j.promises == nil || miss.Contradicts()) {
 			j.unbind(miss)
 		}
 	}
+}
+
+// withPromises is the item of the words with the sources that a contract of the first form names for its arguments.
+func (j *judging) withPromises(m *mandate.Mandate) *mandate.Mandate {
+	if len(j.promises) == 0 {
+		return m
+	}
+	it := m.Items[0]
+	it.Args = maps.Clone(it.Args)
+	for name, list := range mandate.FirstForm("", []mandate.Promise{{Tool: it.Tool, Args: j.promises}})[0].Args {
+		it.Args[name] = append(slices.Clip(it.Args[name]), list...)
+	}
+	it.Index()
+	return &mandate.Mandate{Items: []mandate.Item{it}, Reads: m.Reads}
 }
 
 // unbind takes from a slot what spoke for it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/sql"
@@ -95,6 +96,8 @@ func (j *judging) amount(l *leaves.Leaf) {
 	e, why := j.evidence(l.Text, false)
 	e, why = j.composed(l.Text, e, why, "worked out by the agent")
 	switch {
+	case e < Picked && j.counted(l.Text):
+		e, why = Said, "a number that you said"
 	case e != Agent || j.w.Deed != Pay || j.c.index.Said(l.Text):
 	case j.c.user.priced():
 		e, why = Nothing, "you named a sum, and this is another"
@@ -102,6 +105,11 @@ func (j *judging) amount(l *leaves.Leaf) {
 		e, why = Nothing, "I found no such sum in your words or in a record"
 	}
 	j.w.add(Measure, l.Path, l.Text, e, why)
+}
+
+// counted reports whether how much is a small number that the user said in words, or one of something where they named no sum.
+func (j *judging) counted(value string) bool {
+	return j.c.counts[value] || value == "1" && !j.c.user.priced() && !j.c.inText(value)
 }
 
 // flag judges a yes: what is made public goes to everybody.
@@ -116,7 +124,7 @@ func (j *judging) flag(l *leaves.Leaf) {
 		return
 	}
 	for w := range leaves.Words(l.Path) {
-		if j.c.user.stems[stem(w)] {
+		if j.c.user.stems[stem(w)] || slices.ContainsFunc(j.c.saidWords, func(said []string) bool { return mandate.Speaks(said, []string{w}) }) {
 			return // they spoke of it
 		}
 	}

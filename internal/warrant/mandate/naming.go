@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -137,6 +138,20 @@ func similar(a, b string) bool {
 		return false
 	}
 	return strings.HasPrefix(b, strings.TrimRightFunc(a, vowel))
+}
+
+// rootLength is how many letters two words share that are of one root, whatever stands behind them: standardize and standardization.
+const rootLength = 8
+
+// Speaks reports whether words speak of a switch by all words of its name.
+func Speaks(words, name []string) bool {
+	for _, n := range name {
+		rooted := func(w string) bool { return len(n) >= rootLength && len(w) >= rootLength && w[:rootLength] == n[:rootLength] }
+		if !holds(words, n) && !slices.ContainsFunc(words, rooted) {
+			return false
+		}
+	}
+	return len(name) > 0
 }
 
 func vowel(r rune) bool {

@@ -55,7 +55,7 @@ func (p *pass) upTo(v *Value, s *Source) string {
 
 func (p *pass) person(v *Value, s *Source) string {
 	if p.records.written(v.Text) && v.Role == Aim {
-		return "whoever wrote it chose the name"
+		return whyNamed
 	}
 	return p.thing(v, s, "I could not tell that it is who you named")
 }
@@ -110,7 +110,7 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 		return "" // issue 12, and it is 12
 	}
 	if v.Role == Aim && p.call.Grave && p.records.written(v.Text) {
-		return "somebody else wrote where it goes"
+		return whyWritten
 	}
 	words := s.words()
 	stands := p.stand(v, s, words)
@@ -126,10 +126,21 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 	return why
 }
 
+// Why a value is refused that speaks against the words, and is not only one of which they say nothing.
+const (
+	whyNamed   = "whoever wrote it chose the name"
+	whyWritten = "somebody else wrote where it goes"
+	whyBeside  = "it is of another one than you named"
+)
+
+// Contradicts reports whether a slot is not merely unheld: the words single out another record, or the one it is of was
+// named by whoever wrote it.
+func (m *Missing) Contradicts() bool { return m.Why == whyNamed || m.Why == whyWritten || m.Why == whyBeside }
+
 // standings are what is said of a value that stands so, and is not held.
 var standings = map[standing]string{
 	listed: "it is one of several", searched: "it is one of several", equals: "more than one is called so",
-	beside: "it is of another one than you named",
+	beside: whyBeside,
 }
 
 // stand is how a value stands to words. Who or where something goes to, and what cannot be taken back, is looked up more

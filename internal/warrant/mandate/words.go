@@ -2,10 +2,12 @@ package mandate
 
 import (
 	_ "embed" // the words are part of the program
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
@@ -222,6 +224,26 @@ func longFigures(s string) bool {
 	}
 	return n >= 7
 }
+
+// Counts are the small numbers that a text says in words, or in figures within a script that sets no blanks: two nights, 10个.
+func Counts(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range wordsOf(text) {
+		if n, ok := numbers[w]; ok {
+			out[n] = true
+		}
+	}
+	for _, at := range figures.FindAllStringIndex(text, -1) {
+		before, _ := utf8.DecodeLastRuneInString(text[:at[0]])
+		after, _ := utf8.DecodeRuneInString(text[at[1]:])
+		if unspaced(string(after)) && (unspaced(string(before)) || !unicode.In(before, unicode.L, unicode.N, unicode.P)) {
+			out[text[at[0]:at[1]]] = true
+		}
+	}
+	return out
+}
+
+var figures = regexp.MustCompile(`[0-9]{1,3}`)
 
 // bare is a phrase without the words before it that name nothing.
 func bare(s string) string {

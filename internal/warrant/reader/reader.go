@@ -21,6 +21,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -96,7 +97,7 @@ type typing struct {
 
 // typed cuts a message: pastes, quotations, and what stands behind a colon order nothing.
 func typed(message string) typing {
-	out := typing{words: Utter(message).Words}
+	out := typing{words: unquoted(Utter(message).Words)}
 	out.orders = out.words
 	for _, at := range quoting.FindAllStringIndex(out.words, -1) {
 		out.quote(at[0], at[1])
@@ -124,8 +125,20 @@ func typed(message string) typing {
 	}
 }
 
+// unquoted is a message without the marks that all of it stands between: then they quote nothing.
+func unquoted(text string) string {
+	for _, at := range quoting.FindAllStringIndex(text, -1) {
+		if strings.TrimSpace(text[:at[0]]) == "" && strings.TrimSpace(text[at[1]:]) == "" {
+			_, first := utf8.DecodeRuneInString(text[at[0]:])
+			_, last := utf8.DecodeLastRuneInString(text[:at[1]])
+			return blank(blank(text, at[0], at[0]+first), at[1]-last, at[1])
+		}
+	}
+	return text
+}
+
 // single is what stands between single marks, which are apostrophes as well.
-var single = regexp.MustCompile(`(?:^|[\s(=:])('[^'\n]{1,120}'|‘[^’\n]{1,120}’)(?:[\s.,;:!?)]|$)`)
+var single = regexp.MustCompile(`(?:^|[\s(=:])('(?:[^'\n]|\pL'\pL){1,120}'|‘[^’\n]{1,120}’)(?:[\s.,;:!?)]|$)`)
 
 // quote takes a quotation out of what may order something.
 func (t *typing) quote(from, to int) {
