@@ -171,11 +171,11 @@ func (r *Records) Names(step uint64, phrase string) bool {
 }
 
 // opens reports whether a call was given a path that ends with one of some words, which is a path itself: files are said as they lie
-// below the folder that is worked in, and opened by their full names.
+// below the folder that is worked in, and opened by their full names. An address is said without how it is reached.
 func (a *asked) opens(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		ends := func(arg string) bool { return strings.HasSuffix(strings.ToLower(arg), "/"+w) }
-		return strings.Contains(w, "/") && slices.ContainsFunc(a.args, ends)
+		return strings.Contains(w, "/") && slices.ContainsFunc(a.args, ends) || strings.Contains(w, ".") && slices.Contains(a.args, plain(w))
 	})
 }
 

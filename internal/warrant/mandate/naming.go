@@ -146,7 +146,9 @@ const rootLength = 8
 // Speaks reports whether words speak of a switch by all words of its name.
 func Speaks(words, name []string) bool {
 	for _, n := range name {
-		rooted := func(w string) bool { return len(n) >= rootLength && len(w) >= rootLength && w[:rootLength] == n[:rootLength] }
+		rooted := func(w string) bool {
+			return len(n) >= rootLength && len(w) >= rootLength && w[:rootLength] == n[:rootLength]
+		}
 		if !holds(words, n) && !slices.ContainsFunc(words, rooted) {
 			return false
 		}

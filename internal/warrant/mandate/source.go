@@ -135,7 +135,9 @@ const (
 
 // Contradicts reports whether a slot is not merely unheld: the words single out another record, or the one it is of was
 // named by whoever wrote it.
-func (m *Missing) Contradicts() bool { return m.Why == whyNamed || m.Why == whyWritten || m.Why == whyBeside }
+func (m *Missing) Contradicts() bool {
+	return m.Why == whyNamed || m.Why == whyWritten || m.Why == whyBeside
+}
 
 // standings are what is said of a value that stands so, and is not held.
 var standings = map[standing]string{
