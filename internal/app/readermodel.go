@@ -367,10 +367,6 @@ func (o *outside) readings() httpapi.Readings {
 
 type desk struct{ *lent.Desk }
 
-func (d desk) Offered(agent string, own []string, tools []tool.Definition) {
-	d.Desk.Offered(agent, own, tools)
-}
-
 // Next is the next question in the words of the door.
 func (d desk) Next(ctx context.Context, agent string, wait time.Duration) (*httpapi.Reading, error) {
 	q, ok, err := d.Desk.Next(ctx, agent, wait)
