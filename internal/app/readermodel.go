@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/config"
@@ -213,7 +214,10 @@ func readerOf(ctx context.Context, p Paths) (doctor.Reader, error) {
 	}
 	a := cfg.Auditor
 	out := doctor.Reader{Missing: a.Missing}
-	if a.Provider == "" || a.Section != "reader" {
+	if lends := append(slices.Sorted(maps.Keys(a.Models)), a.Hosts...); len(lends) > 0 {
+		out.Name = "lent by " + strings.Join(lends, ", ")
+	}
+	if a.Provider == "" || a.Provider == auditor.Upstream || a.Section != "reader" {
 		return out, nil
 	}
 	out.Name = a.Provider + "/" + a.Model
@@ -319,6 +323,12 @@ func (o *outside) lend() func(session, upstream, api, wire string, h http.Header
 	}
 }
 
+// What leaves to whom, in words.
+const (
+	hostLeaves     = "its own program is shown what its users type, and names of tools and parameters; "
+	upstreamLeaves = " is shown what users type, and names of tools and parameters, with the client's own API key; logins are not used"
+)
+
 // lentParts are what becomes of them.
 func (o *outside) lentParts(add func(Part, func(context.Context) error)) {
 	if o.lent == nil {
@@ -326,11 +336,11 @@ func (o *outside) lentParts(add func(Part, func(context.Context) error)) {
 	}
 	for _, agent := range slices.Sorted(maps.Keys(o.lent.Hosts)) {
 		c := o.lent.Hosts[agent]
-		add(Part{Name: "reader: host " + agent, Detail: "its own model reads; " + readerFigures(c.Status()), Figures: c.Status()},
+		add(Part{Name: "reader: host " + agent, Detail: hostLeaves + readerFigures(c.Status()), Figures: c.Status()},
 			func(context.Context) error { return o.lent.Desk.Present(agent) })
 	}
 	for _, u := range slices.Sorted(maps.Keys(o.settings.Models)) {
-		detail := "clients' own upstream reads, with their API keys: " + o.settings.Models[u]
+		detail := o.settings.Models[u] + upstreamLeaves
 		add(Part{Name: "reader: upstream " + u, Detail: detail}, func(context.Context) error { return nil })
 	}
 }
