@@ -74,7 +74,7 @@ def good(prompt: Prompt) -> str:
 
 
 def read_a_page(session: Session) -> None:
-    session.begin(WORDS)
+    session.begin(f"{WORDS}. That is for {session.key}.")  # the same words are not asked about again
     session.visible(TOOLS)
     args = {"url": "https://page.example.com"}
     assert session.decide("web_fetch", args, "c0")
@@ -107,10 +107,18 @@ def test_the_programs_own_model_reads(bot: Callable[..., Monitor], key: str) -> 
     lambda p: 1 / 0,
     lambda p: time.sleep(8) or UNDERSTOOD,  # late
 ])  # fmt: skip
-def test_what_is_no_answer_only_asks_more(bot: Callable[..., Monitor], key: str, model: Any) -> None:
-    session = bot(model).session(key, ANNA)
-    read_a_page(session)
-    assert session.decide("add_event", WISHED, "c1").held
+def test_what_is_no_answer_only_asks_more(tmp_path: Path, key: str, model: Any) -> None:
+    s = marked(tmp_path / "data")  # no program of another test answers here
+    asked: list[Prompt] = []
+    monitor = Monitor(s.url, s.tokens["desk-bot"], wait=0, model=lambda p: asked.append(p) or model(p))
+    try:
+        session = monitor.session(key, ANNA)
+        read_a_page(session)
+        assert session.decide("add_event", WISHED, "c1").held
+        assert asked
+    finally:
+        monitor.close()
+        s.stop()
 
 
 def test_without_a_program_that_waits_nobody_waits_for_it(tmp_path: Path, key: str) -> None:

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { anthropic, Monitor, openai, TidemarkError } from "../dist/index.js";
 import { anna, Server } from "./server.mjs";
 
@@ -37,9 +37,9 @@ async function marked() {
 let server;
 const made = [];
 before(async () => void (server = await marked()));
-after(() => {
-  for (const m of made) m.close();
-  return server.stop();
+after(() => server.stop());
+afterEach(() => {
+  for (const m of made.splice(0)) m.close(); // no program of one test answers in another
 });
 
 function bot(model, o = {}, s = server) {
@@ -49,7 +49,7 @@ function bot(model, o = {}, s = server) {
 }
 
 async function readAPage(session) {
-  await session.begin(words);
+  await session.begin(`${words}. That is for ${session.key}.`); // the same words are not asked about again
   await session.visible(tools);
   const args = { url: "https://page.example.com" };
   assert.ok((await session.decide("web_fetch", args, "c0")).allowed);
@@ -70,10 +70,12 @@ test("the program's own model reads, and sees nothing of what was read", async (
 test("what is no answer only asks more", async () => {
   const models = [() => "", () => "yes", () => 7, () => "x".repeat(1 << 20), () => { throw new Error("down"); }, () => new Promise(() => {})];
   for (const [i, model] of models.entries()) {
-    const m = bot(model);
+    let asked = 0;
+    const m = bot((p) => (asked++, model(p)));
     const session = m.session(`ts-none-${i}`, anna);
     await readAPage(session);
     assert.equal((await session.decide("add_event", wished, "c1")).allowed, false);
+    assert.ok(asked > 0);
     m.close();
   }
 });
