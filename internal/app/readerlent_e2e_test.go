@@ -265,3 +265,16 @@ func nowhere(t *testing.T, folder, text string) {
 		t.Error(err)
 	}
 }
+
+// A session of another agent is judged as where nobody reads, not as where a reading failed: nothing is recorded of a model.
+func TestAMarkedAgentChangesNothingForOthers(t *testing.T) {
+	s := serve(t, t.TempDir(), "preset: balanced\nagents: {desk-bot: {reader: host}}\n")
+	s.dentists("s")
+	s.want("confirm", "s", "add_event", wished)
+	if got := s.contracts("s"); len(got) != 0 {
+		t.Errorf("a model was asked: %+v", got)
+	}
+	if p := s.status("reader: host desk-bot"); p.OK || !strings.Contains(p.Fault, "comes for questions") {
+		t.Errorf("status: %+v", p)
+	}
+}
