@@ -34,6 +34,13 @@ type Reader interface {
 	Definition(d tool.Definition) *tool.Reading
 }
 
+// reads reports whether a Reader or an ActAuditor is there for a session. One that has a method Reads is for those that it says,
+// any other for all.
+func reads(r any, session string) bool {
+	some, selects := r.(interface{ Reads(session string) bool })
+	return r != nil && (!selects || some.Reads(session))
+}
+
 // ErrLate is in the error of a Reader that has no answer yet.
 var ErrLate = errors.New("no answer in time")
 
@@ -59,7 +66,7 @@ func (m *Monitor) request(ctx context.Context, s *live) (drawing, error) {
 // there was no answer in time. nil: there is none to ask about.
 func (m *Monitor) unread(s *live, set *policy.Set) *session.Word {
 	words := s.state.Words
-	if m.reader == nil || len(words) == 0 || len(s.tools) == 0 || !set.Facts() {
+	if !reads(m.reader, s.name) || len(words) == 0 || len(s.tools) == 0 || !set.Facts() {
 		return nil
 	}
 	if w := &words[len(words)-1]; w.Contract == nil || w.Contract.Late {
@@ -79,7 +86,7 @@ func (m *Monitor) unreadWhy(s *live, v *Verdict) string {
 		return "late"
 	case c != nil && c.Failed != "":
 		return "failed"
-	case c == nil && m.reader == nil && m.undecided:
+	case c == nil && !reads(m.reader, s.name) && m.undecided:
 		return "none"
 	}
 	return ""

@@ -310,7 +310,10 @@ type given struct {
 // policy itself lets the call run, whatever else it says of it.
 func (m *Monitor) giving(x *step, v *Verdict) *given {
 	s := x.live
-	if m.acts == nil || x.set.Settings().Review != "bound" || v.Effect != policy.Confirm || v.Kind != policy.KindTaintEscalation {
+	if !reads(m.acts, s.name) || x.set.Settings().Review != "bound" {
+		return nil
+	}
+	if v.Effect != policy.Confirm || v.Kind != policy.KindTaintEscalation {
 		return nil
 	}
 	if s.input.Facts == nil || s.facts.found == nil || s.facts.found.Gate == nil || s.state.Acts.Closed() {

@@ -189,7 +189,7 @@ func (r *reader) scoped(s *scope, prefix string) map[string]func(*configfile.Nod
 }
 
 // AgentReserved are the keys of an agent that other packages read.
-func AgentReserved() []string { return []string{"verifier"} }
+func AgentReserved() []string { return []string{"verifier", "reader"} }
 
 // finish reads what stands on the rest of the file.
 func (r *reader) finish() {

@@ -70,16 +70,26 @@ func (e *env) showModel(ctx context.Context) error {
 		if i >= 0 {
 			out["reader"] = s.Parts[i]
 		}
+		if lent := lentParts(s.Parts); len(lent) > 0 {
+			out["lent"] = lent
+		}
 		return e.printJSON(out)
 	}
-	if i < 0 {
+	lent := lentParts(s.Parts)
+	if i < 0 && len(lent) == 0 {
 		e.printf("%s no model reads your messages: Tidemark asks you more than it has to\n", e.ui.word("title", "reader: none."))
-	} else {
+	} else if i >= 0 {
 		e.printParts(s.Parts[i : i+1])
 		e.printFigures(s.Parts[i].Figures, at)
 	}
+	e.printParts(lent)
 	e.printOffers(offers)
 	return nil
+}
+
+// lentParts are the models that are not the server's own: those of agents' programs, and clients' upstreams.
+func lentParts(parts []app.Part) []app.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p app.Part) bool { return !strings.HasPrefix(p.Name, "reader: ") })
 }
 
 // printFigures says what it cost, and how often it was there in time.

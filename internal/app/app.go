@@ -136,7 +136,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openStore(ctx); err != nil {
 		return err
 	}
-	if a.outside, err = openOutside(a.config, filesOf(a.opts.Paths), a.opts.Logger); err != nil {
+	if a.outside, err = openOutside(a.redirected(), filesOf(a.opts.Paths), a.opts.Logger); err != nil {
 		return err
 	}
 	f := notify.New(a.log)
@@ -262,7 +262,7 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: provenLog{a.log, a.anchorBreaks}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Unheld: a.unheld(),
+		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.outside.readings(), Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),

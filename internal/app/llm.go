@@ -71,7 +71,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
-		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims,
+		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Lend: a.outside.lend(),
 	})
 }
 

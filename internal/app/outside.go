@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
+	"github.com/tidemark/tidemark/internal/outside/lent"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 	"github.com/tidemark/tidemark/internal/people/oidc"
 	"github.com/tidemark/tidemark/internal/people/telegram"
@@ -24,6 +25,7 @@ import (
 // that bring questions to people; and who vouches for people. Any of them may be nil.
 type outside struct {
 	auditor  *auditor.Client
+	lent     *lent.Readers // models that are not ours; nil: none is asked
 	settings config.Auditor
 	reads    bool // it reads requests and definitions too
 	verifier *verifier.Verifier
@@ -38,7 +40,7 @@ type outside struct {
 // openOutside makes them. Nothing is contacted yet. Where no files are named, nothing is kept.
 func openOutside(cfg *config.Config, files readerFiles, logger *slog.Logger) (*outside, error) {
 	o := &outside{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts, settings: cfg.Auditor}
-	err := errors.Join(o.openAuditor(cfg.Auditor, files, logger), o.openVerifier(cfg, logger))
+	err := errors.Join(o.openAuditor(cfg.Auditor, files, logger), o.openLent(cfg, logger), o.openVerifier(cfg, logger))
 	if err == nil {
 		err = o.openChannels(cfg, logger)
 	}
@@ -93,6 +95,11 @@ func (o *outside) advise(opts *tidemark.Options) {
 			opts.Reader = o.auditor
 		}
 	}
+	if o.lent != nil {
+		if opts.Acts = o.lent; o.reads {
+			opts.Reader = o.lent
+		}
+	}
 	opts.NoReader = o.auditor == nil && !o.settings.Declined
 	if o.verifier != nil {
 		opts.Verifier = o.verifier
@@ -105,6 +112,11 @@ func (o *outside) close(ctx context.Context) error {
 	o.own.hush()
 	if o.verifier != nil {
 		errs = append(errs, o.verifier.Close(ctx))
+	}
+	if o.lent != nil {
+		for _, c := range o.lent.All() {
+			c.Close()
+		}
 	}
 	if o.auditor != nil {
 		o.auditor.Close()
@@ -144,6 +156,7 @@ func (o *outside) status(ctx context.Context) []Part {
 	} else if o.settings.Missing != "" {
 		add(Part{Name: o.settings.Section, Detail: noReader}, func(context.Context) error { return errors.New(o.settings.Missing) })
 	}
+	o.lentParts(add)
 	if o.verifier != nil {
 		add(Part{Name: "verifier", Detail: verifierWords(o.verifier.Status()), Figures: o.verifier.Status()}, o.verifier.Check)
 	}

@@ -7,14 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/headless"
+	"github.com/tidemark/tidemark/internal/outside/lent"
 	"github.com/tidemark/tidemark/internal/outside/nearby"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
 )
@@ -33,7 +39,7 @@ func filesOf(p Paths) readerFiles {
 
 // openAuditor makes the model that reads, or whatever stands in for one.
 func (o *outside) openAuditor(c config.Auditor, files readerFiles, logger *slog.Logger) error {
-	if c.Provider == "" {
+	if c.Provider == "" || c.Provider == auditor.Upstream {
 		return nil
 	}
 	opts := auditor.Options{
@@ -208,7 +214,10 @@ func readerOf(ctx context.Context, p Paths) (doctor.Reader, error) {
 	}
 	a := cfg.Auditor
 	out := doctor.Reader{Missing: a.Missing}
-	if a.Provider == "" || a.Section != "reader" {
+	if lends := append(slices.Sorted(maps.Keys(a.Models)), a.Hosts...); len(lends) > 0 {
+		out.Name = "lent by " + strings.Join(lends, ", ")
+	}
+	if a.Provider == "" || a.Provider == auditor.Upstream || a.Section != "reader" {
 		return out, nil
 	}
 	out.Name = a.Provider + "/" + a.Model
@@ -222,4 +231,182 @@ func readerOf(ctx context.Context, p Paths) (doctor.Reader, error) {
 	}
 	out.Name, out.Tried, out.Faults = a.Program+"/"+cmp.Or(a.Model, r.Model), r.Title+" "+proof.Version, proof.Faults
 	return out, nil
+}
+
+// openLent makes the models that are not ours: those of agents that the file marks, and the upstreams of clients of the LLM proxy
+// where the file says so. Nothing of theirs is kept on the disk: what was understood is in the log.
+func (o *outside) openLent(cfg *config.Config, logger *slog.Logger) error {
+	c := cfg.Auditor
+	if len(c.Hosts) == 0 && len(c.Models) == 0 {
+		return nil
+	}
+	base := auditor.Options{
+		Timeout: cmp.Or(c.Timeout, 6*time.Second), PlanTimeout: cmp.Or(c.PlanTimeout, 12*time.Second),
+		MaxConcurrent: max(c.MaxConcurrent, 8), PerSession: c.PerSession, PerHour: c.PerHour, PerDay: c.PerDay, MaxTokens: c.MaxTokens,
+		CacheFor: cmp.Or(c.Cache, 24*time.Hour), Logger: logger, Contracts: c.Contracts, ContractWait: c.ContractWait, NoReadings: true,
+	}
+	o.lent = &lent.Readers{Main: o.auditor, Hosts: map[string]*auditor.Client{}}
+	if len(c.Hosts) > 0 {
+		o.lent.Desk = lent.NewDesk(time.Now, c.Hosts...)
+	}
+	for _, agent := range c.Hosts {
+		opts := base
+		opts.Provider, opts.Model, opts.Program = auditor.Host, agent, o.lent.Desk.Of(agent)
+		client, err := auditor.New(opts)
+		if err != nil {
+			return err
+		}
+		o.lent.Hosts[agent] = client
+		logger.Info("reader: the agent's own model reads for it: what its users type, and the names of its tools and their parameters, "+
+			"are handed to its program", "agent", agent)
+	}
+	return o.openUpstreams(cfg, base, logger)
+}
+
+// openUpstreams makes a client for each wire of each upstream that the file has read.
+func (o *outside) openUpstreams(cfg *config.Config, base auditor.Options, logger *slog.Logger) error {
+	if len(cfg.Auditor.Models) == 0 {
+		return nil
+	}
+	var err error
+	if o.lent.Keys, err = lent.NewKeys(); err != nil {
+		return err
+	}
+	for _, u := range cfg.LLM.Upstreams {
+		model := cfg.Auditor.Models[u.Name]
+		if model == "" {
+			continue
+		}
+		for _, wire := range wiresOf(u.API) {
+			opts := base
+			opts.Provider, opts.Model, opts.BaseURL, opts.Wire = auditor.Upstream, model, u.BaseURL, wire
+			opts.Lent = o.lent.Keys.Of(u.Name, wire)
+			client, err := auditor.New(opts)
+			if err != nil {
+				return fmt.Errorf("reader: upstream %s: %w", u.Name, err)
+			}
+			o.lent.Upstream(u.Name, wire, client)
+		}
+		logger.Info("reader: what users type to agents behind the LLM proxy, and the names of tools and their parameters, are shown to a "+
+			"model of the upstream that the client asks anyway, with the client's own API key",
+			"upstream", u.Name, "to", u.BaseURL, "model", model)
+	}
+	return nil
+}
+
+// wiresOf are what an upstream of an API is asked in: what its client speaks.
+func wiresOf(api string) []string {
+	switch api {
+	case auditor.OpenAI:
+		return []string{auditor.OpenAI, auditor.Responses}
+	case auditor.Anthropic, auditor.Gemini:
+		return []string{api}
+	}
+	return nil
+}
+
+// wireNames are wires by the names that formats have; the others are not asked in.
+var wireNames = map[string]string{
+	"chat": auditor.OpenAI, "responses": auditor.Responses, "messages": auditor.Anthropic, "gemini": auditor.Gemini,
+}
+
+// lend has the proxy tell of requests that go to an upstream which reads; nil: none does.
+func (o *outside) lend() func(session, upstream, api, wire string, h http.Header) (back func()) {
+	if o.lent == nil || o.lent.Keys == nil {
+		return nil
+	}
+	return func(session, upstream, api, wire string, h http.Header) func() {
+		if wire = wireNames[wire]; !o.lent.Lends(upstream, wire) {
+			return func() {}
+		}
+		return o.lent.Keys.Lend(lent.Request{Session: session, Upstream: upstream, API: api, Wire: wire, Header: h})
+	}
+}
+
+// What leaves to whom, in words.
+const (
+	hostLeaves     = "its own program is shown what its users type, and names of tools and parameters; "
+	upstreamLeaves = " is shown what users type, and names of tools and parameters, with the client's own API key; logins are not used"
+)
+
+// lentParts are what becomes of them.
+func (o *outside) lentParts(add func(Part, func(context.Context) error)) {
+	if o.lent == nil {
+		return
+	}
+	for _, agent := range slices.Sorted(maps.Keys(o.lent.Hosts)) {
+		c := o.lent.Hosts[agent]
+		add(Part{Name: "reader: host " + agent, Detail: hostLeaves + readerFigures(c.Status()), Figures: c.Status()},
+			func(context.Context) error { return o.lent.Desk.Present(agent) })
+	}
+	for _, u := range slices.Sorted(maps.Keys(o.settings.Models)) {
+		detail := o.settings.Models[u] + upstreamLeaves
+		add(Part{Name: "reader: upstream " + u, Detail: detail}, func(context.Context) error { return nil })
+	}
+}
+
+func readerFigures(s auditor.Status) string {
+	return fmt.Sprintf("%d messages read, %d late, %d not", s.Contracts-s.Late-s.Undrawn, s.Late, s.Undrawn)
+}
+
+// redirected is the configuration with the addresses that the command line gives upstreams: what is asked there must be asked there
+// alone.
+func (a *App) redirected() *config.Config {
+	if len(a.opts.Upstreams) == 0 || len(a.config.Auditor.Models) == 0 {
+		return a.config
+	}
+	out := *a.config
+	out.LLM.Upstreams = slices.Clone(out.LLM.Upstreams)
+	for i, u := range out.LLM.Upstreams {
+		for named, base := range a.opts.Upstreams {
+			if name, _, fault := config.NameUpstream(named); fault == "" && name == u.Name {
+				out.LLM.Upstreams[i].BaseURL = base
+			}
+		}
+	}
+	return &out
+}
+
+// readings is the desk as the HTTP door knows it; nil: no agent's own model reads.
+func (o *outside) readings() httpapi.Readings {
+	if o.lent == nil || o.lent.Desk == nil {
+		return nil
+	}
+	return desk{o.lent.Desk}
+}
+
+type desk struct{ *lent.Desk }
+
+// Next is the next question in the words of the door.
+func (d desk) Next(ctx context.Context, agent string, wait time.Duration) (*httpapi.Reading, error) {
+	q, ok, err := d.Desk.Next(ctx, agent, wait)
+	if err != nil || !ok {
+		return nil, refusedReading(err)
+	}
+	left := time.Until(q.Until)
+	return &httpapi.Reading{
+		ID: q.ID, Kind: q.Prompt.Kind, System: q.Prompt.System, User: q.Prompt.User, Schema: q.Prompt.Schema,
+		ExpiresInMs: max(left.Milliseconds(), 0),
+	}, nil
+}
+
+// Answer hands an answer on.
+func (d desk) Answer(agent, id, text, fault string) error {
+	return refusedReading(d.Desk.Answer(agent, id, text, fault))
+}
+
+// refusedReading is an error in the door's own words.
+func refusedReading(err error) error {
+	if err == nil {
+		return nil
+	}
+	for from, to := range map[error]error{
+		lent.ErrUnmarked: httpapi.ErrReadingRefused, lent.ErrShell: httpapi.ErrReadingRefused, lent.ErrCrowd: httpapi.ErrReadingCrowd,
+		lent.ErrGone: httpapi.ErrReadingGone, lent.ErrTooLong: httpapi.ErrReadingLong,
+	} {
+		if errors.Is(err, from) {
+			return fmt.Errorf("%w: %w", to, err)
+		}
+	}
+	return err
 }

@@ -12,14 +12,16 @@ import (
 
 // Auditor is the `reader` section, which was called `auditor`: the model that reads what users ask for.
 type Auditor struct {
-	Section       string // reader or auditor, as the file has it; reader when it has neither
-	Provider      string // one of auditor.Providers, or recorded; "" when there is none
-	Program       string // with the provider program: which one
-	Path          string // of the program, as it was found when it was tried
-	Listener      string // who was agreed to listen at a local address; "" nobody looks
-	Declined      bool   // the file says that no model reads
-	Missing       string // why nobody is asked though the file wants it
-	BaseURL       string // "" is the provider's own
+	Section       string            // reader or auditor, as the file has it; reader when it has neither
+	Provider      string            // one of auditor.Providers, or recorded; "" when there is none
+	Program       string            // with the provider program: which one
+	Path          string            // of the program, as it was found when it was tried
+	Listener      string            // who was agreed to listen at a local address; "" nobody looks
+	Models        map[string]string // with the provider upstream: which model reads, by the upstream's name
+	Hosts         []string          // agents whose own model reads for them
+	Declined      bool              // the file says that no model reads
+	Missing       string            // why nobody is asked though the file wants it
+	BaseURL       string            // "" is the provider's own
 	Model         string
 	Key           endpoint.Secret
 	Timeout       time.Duration // of one audit, retries included
@@ -41,8 +43,9 @@ type Auditor struct {
 
 // contracts reads the `contracts` section: whether the model reads what the user asks for, and how long a call waits for that.
 func (d *decoder) contracts(n *configfile.Node, a *Auditor) {
-	a.Contracts, a.ContractWait = a.Provider != "", 2*time.Second
-	if a.Section == sectionReader && a.Provider != "" {
+	any := a.Provider != "" || len(a.Hosts) > 0
+	a.Contracts, a.ContractWait = any, 2*time.Second
+	if a.Section == sectionReader && any {
 		a.ContractWait = 3 * time.Second
 	}
 	if n == nil {
@@ -51,7 +54,7 @@ func (d *decoder) contracts(n *configfile.Node, a *Auditor) {
 	d.Fields(n, map[string]func(*configfile.Node){
 		"enabled": func(n *configfile.Node) {
 			if on, ok := d.Bool(n); ok {
-				a.Contracts = on && a.Provider != ""
+				a.Contracts = on && any
 			}
 		},
 		"waitMs": func(n *configfile.Node) {
@@ -205,7 +208,9 @@ func (d *decoder) asking(root *configfile.Node, c *Config) {
 			d.Hintf(n.Pos, "keep reader", "reader and auditor are two names of one section")
 		}
 		c.Auditor = d.readerSection(n)
+		d.lends(n, c)
 	}
+	c.Auditor.Hosts = d.hostReaders(root.Get("agents"))
 	d.contracts(root.Get("contracts"), &c.Auditor)
 	d.verifiers(root, c)
 	if n := root.Get("telegram"); n != nil {
@@ -218,7 +223,7 @@ func (d *decoder) asking(root *configfile.Node, c *Config) {
 // unread tells of settings that want a model where none is asked.
 func (d *decoder) unread(root *configfile.Node, c *Config) {
 	a := &c.Auditor
-	if a.Provider == "" {
+	if a.Provider == "" && len(a.Hosts) == 0 {
 		for _, key := range []string{"caution", "taskPolicy", "contracts"} {
 			if n := root.Get(key); n != nil {
 				d.Warnf(n.Pos, "%s has no effect: there is no auditor section", key)

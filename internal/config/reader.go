@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/headless"
@@ -33,7 +34,7 @@ func (d *decoder) readerSection(n *configfile.Node) Auditor {
 		MaxConcurrent: 4, PerSession: 500, MaxTokens: 512, PerHour: 240, PerDay: 1200,
 	}
 	var keyEnv *configfile.Node
-	known := append(auditor.Providers(), recordedProvider, noProvider)
+	known := append(auditor.Providers(), auditor.Upstream, recordedProvider, noProvider)
 	fields := d.modelFields(&a, &keyEnv)
 	fields["provider"] = func(n *configfile.Node) {
 		if i, ok := d.Choice(n, known...); ok {
@@ -51,6 +52,7 @@ func (d *decoder) readerSection(n *configfile.Node) Auditor {
 	fields["answers"] = func(n *configfile.Node) { a.Replay, _ = d.Text(n) }
 	fields["perHour"] = d.number(&a.PerHour, 0, 1_000_000)
 	fields["perDay"] = d.number(&a.PerDay, 0, 10_000_000)
+	fields["models"] = func(n *configfile.Node) { a.Models = d.upstreamModels(n) }
 	fields["uses"] = func(n *configfile.Node) { d.uses(n, &a) }
 	d.Fields(n, fields)
 	return d.completeReader(n, keyEnv, a)
@@ -92,6 +94,13 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 	if a.Replay != "" && a.Provider != recordedProvider && a.Provider != "" {
 		d.Errorf(n.Get("answers").Pos, "answers is for the provider recorded")
 	}
+	if a.Models != nil && a.Provider != auditor.Upstream && a.Provider != "" {
+		d.Errorf(n.Get("models").Pos, "models is for the provider upstream; others have model")
+	}
+	if a.Provider == auditor.Upstream {
+		d.completeUpstream(n, &a)
+		return a
+	}
 	if a.Program == "" && a.Model == "" && a.Provider != "" && n.Get("model") == nil {
 		d.Errorf(n.Pos, "reader needs model")
 	}
@@ -99,4 +108,75 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 		a.Provider = ""
 	}
 	return a
+}
+
+// completeUpstream checks what belongs to the provider upstream. Which upstreams there are is known when they are read.
+func (d *decoder) completeUpstream(n *configfile.Node, a *Auditor) {
+	if len(a.Models) == 0 && n.Get("models") == nil {
+		d.Hintf(n.Pos, "models: {anthropic: NAME} has a small model of the same provider read", "the provider upstream needs models")
+	}
+	for _, key := range []string{"apiKeyEnv", "baseUrl", "model", "listener", "record"} {
+		if k := n.Get(key); k != nil {
+			d.Errorf(k.Pos, "the provider upstream has no %s: it asks where the client asks, with the client's API key", key)
+		}
+	}
+	if a.Calls || a.Definitions {
+		d.Errorf(n.Get("uses").Pos, "a client's upstream reads words alone")
+	}
+}
+
+func (d *decoder) upstreamModels(n *configfile.Node) map[string]string {
+	out := map[string]string{}
+	for _, k := range d.Entries(n) {
+		if v, ok := d.Text(k.Value); ok {
+			out[k.Name] = v
+		}
+	}
+	return out
+}
+
+// lendable are what an upstream may speak whose clients' keys can be told from logins.
+var lendable = []string{"openai", "anthropic", "gemini"}
+
+// lends checks that the upstreams that are to read are there.
+func (d *decoder) lends(n *configfile.Node, c *Config) {
+	models := n.Get("models")
+	if models == nil {
+		return
+	}
+	for _, k := range models.Keys {
+		i := slices.IndexFunc(c.LLM.Upstreams, func(u Upstream) bool { return u.Name == k.Name })
+		if i < 0 {
+			d.Hintf(k.Value.Pos, "llm.upstreams names them", "%s: there is no such upstream", k.Value.Path)
+		} else if u := c.LLM.Upstreams[i]; !slices.Contains(lendable, u.API) {
+			d.Errorf(k.Value.Pos, "%s: clients' keys of %s are not told from logins, so they are not used", k.Value.Path, u.API)
+		}
+	}
+}
+
+// readerHost is the mark of an agent whose own model reads for it.
+const readerHost = "host"
+
+// hostReaders are the agents that are marked. One whose program has a shell is none: it could say what its owner asked for.
+func (d *decoder) hostReaders(list *configfile.Node) []string {
+	var out []string
+	if list == nil || list.Kind != configfile.Map {
+		return nil
+	}
+	for _, k := range list.Keys {
+		n := k.Value.Get(sectionReader)
+		if n == nil {
+			continue
+		}
+		if _, ok := d.Choice(n, readerHost); !ok {
+			continue
+		}
+		if catalogue.Lookup(k.Name) != nil {
+			d.Hintf(n.Pos, "tidemark model finds another",
+				"%s: %s has a shell, and an agent with a shell may not read for itself", n.Path, k.Name)
+			continue
+		}
+		out = append(out, k.Name)
+	}
+	return out
 }

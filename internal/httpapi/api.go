@@ -105,6 +105,8 @@ type Options struct {
 	Peers Peers
 	// Pulse is told of each call that is asked about, and where the host keeps its record; nil: nobody looks at that.
 	Pulse Pulse
+	// Readings are questions for agents whose own model reads for them; nil: no agent's does.
+	Readings Readings
 	// Unheld says that words count in sessions that nobody asked a ticket for, as they did before there were tickets.
 	Unheld  bool
 	Logger  *slog.Logger
@@ -174,6 +176,7 @@ type API struct {
 	peers   Peers
 	pulse   Pulse
 	unheld  bool
+	asks    Readings
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -211,7 +214,7 @@ func New(o Options) (*API, error) {
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
-		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld,
+		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld, asks: o.Readings,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), at: o.At,
 	}

@@ -113,6 +113,9 @@ func (a *API) ownAgent(ctx context.Context, c *hook.Context) *Problem {
 		}
 	}
 	c.AgentID = own
+	if a.asks != nil {
+		a.asks.Heard(refOf(c).Session, own, c.HostTools)
+	}
 	return nil
 }
 

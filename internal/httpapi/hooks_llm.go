@@ -76,6 +76,10 @@ func (a *API) tools(
 	if err != nil {
 		return tidemark.Layer{}, err
 	}
+	if own := callerOf(ctx).agent; own != "" && a.asks != nil {
+		defs, _ := describedBy(tools, event.HostTools)
+		a.asks.Offered(own, append(slices.Clone(event.HostTools), c.HostTools...), defs)
+	}
 	if ok && a.monitor.Reads() { // nobody else looks at them; what a stranger says of tools counts for nothing
 		call.Definitions, call.Cautious = describedBy(tools, event.HostTools)
 	}

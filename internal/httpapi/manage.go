@@ -60,6 +60,7 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.lookBackRoutes()
 	m.mcpRoutes()
 	m.boxRoutes()
+	m.readingRoutes()
 	for _, n := range hook.Names() {
 		t.HandleFunc("POST "+hookPath+string(n), a.serveHook)
 	}

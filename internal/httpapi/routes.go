@@ -41,6 +41,8 @@ func access() map[string]need {
 		"POST /v1/box/ended":       needAgent,
 		"POST /v1/box/ask":         needAgent,
 		"POST /v1/agents":          needAgent,
+		"POST /v1/readings/next":   needAgent,
+		"POST /v1/readings/{id}":   needAgent,
 
 		"GET /v1/sessions":                          needReader,
 		"GET /v1/sessions/{key}":                    needReader,

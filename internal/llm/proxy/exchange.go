@@ -69,6 +69,7 @@ func (x *exchange) ask() *problem {
 	if no != nil {
 		return no
 	}
+	defer x.lend()()
 	x.p.flushes.Ask(x.ref.Session)
 	defer x.p.flushes.Ask(x.ref.Session) // what the answer brings comes after that
 	refusal, err := x.prepare(ctx, caller)
@@ -84,6 +85,14 @@ func (x *exchange) ask() *problem {
 	}
 	x.p.metrics.prepared(x.u, x.rt.api, x.p.o.Now().Sub(start))
 	return x.send(lent, body)
+}
+
+// lend tells whoever may ask with it of the credential that the request goes out with.
+func (x *exchange) lend() (back func()) {
+	if x.p.o.Lend == nil || x.u.Sign != nil {
+		return func() {}
+	}
+	return x.p.o.Lend(x.ref.Session, x.u.Name, x.u.API, x.rt.api.String(), x.out.Header)
 }
 
 // changed is the request as it goes out, in its envelope if it came in one.

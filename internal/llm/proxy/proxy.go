@@ -63,7 +63,9 @@ type Options struct {
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
 	Claims  *claims.Book         // is told of calls that were let through, for the MCP gateway; nil: nobody is
-	Limits  Limits
+	// Lend is told of each request that goes to a model, with the headers that it goes out with, and when it has ended; nil: nobody is.
+	Lend   func(session, upstream, api, wire string, h http.Header) (back func())
+	Limits Limits
 }
 
 // Tokens are our own bearer tokens, the others perhaps as hashes. The agent's opens the

@@ -22,7 +22,7 @@ type anthropicAPI struct {
 }
 
 func newAnthropic(o *Options, u *url.URL, client *http.Client) *anthropicAPI {
-	m := &anthropicAPI{name: o.Model, endpoint: endpoint{base: u, client: client, header: http.Header{}}}
+	m := &anthropicAPI{name: o.Model, endpoint: newEndpoint(o, u, client)}
 	m.header.Set("Anthropic-Version", anthropicVersion)
 	if o.Key != "" {
 		m.header.Set("X-Api-Key", o.Key)
@@ -76,6 +76,10 @@ type messagesAnswer struct {
 }
 
 func (m *anthropicAPI) ask(ctx context.Context, r *request) (string, error) {
+	at, err := m.endpoint.of(r.session)
+	if err != nil {
+		return "", err
+	}
 	return m.speak(func(d dialect) (string, error) {
 		body := messagesRequest{
 			Model:       m.name,
@@ -88,7 +92,7 @@ func (m *anthropicAPI) ask(ctx context.Context, r *request) (string, error) {
 			body.Output = &outputConfig{outputFormat{"json_schema", strictjson.Value(r.schema)}}
 		}
 		var res *messagesAnswer
-		if err := m.exchange(ctx, "v1/messages", &body, &res); err != nil {
+		if err := at.exchange(ctx, "v1/messages", &body, &res); err != nil {
 			return "", err
 		}
 		if res != nil {

@@ -19,11 +19,13 @@ import (
 // request is one thing to ask the model.
 type request struct {
 	kind         string // caution, consistency, act, plan, contract, definition
+	session      string // who asks it first; only for whoever lends a credential, and never sent
 	system, user string
 	maxTokens    int
 	timeout      time.Duration
 	check        func(text string) error // is this an answer?
 	schema       string                  // of the answer, as JSON Schema; empty: it is no JSON, or of a free form
+	apart        bool                    // the answer is this session's alone
 	used         func(in, out int)       // is told what an answer cost, in tokens; nil: nobody is
 }
 
@@ -37,7 +39,11 @@ func (r *request) cost(in, out int) {
 // key is the same for the same question to the same model, and for no other.
 func (r *request) key(model string) string {
 	h := sha256.New()
-	for _, part := range []string{intent.Version, model, r.kind, r.system, r.user} {
+	parts := []string{intent.Version, model, r.kind, r.system, r.user}
+	if r.apart {
+		parts = append(parts, r.session)
+	}
+	for _, part := range parts {
 		var size [8]byte
 		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
 		h.Write(size[:])
@@ -55,6 +61,7 @@ type answer struct {
 // answer finds the answer to a request: recorded, remembered, or asked for. Only what is
 // asked for costs the session something.
 func (c *Client) answer(ctx context.Context, session string, r *request) (text string, cached bool, err error) {
+	r.session, r.apart = session, c.o.Lent != nil
 	key := r.key(c.o.Model)
 	if c.replay != nil {
 		text, known := c.replay[key]

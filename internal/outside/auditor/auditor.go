@@ -58,6 +58,8 @@ const (
 	Gemini    = "gemini"    // at Google's own endpoint for chat completions
 	Ollama    = "ollama"    // its own API, which cuts no prompt short unseen
 	Program   = "program"   // a program of this machine that answers
+	Host      = "host"      // the agent's own program, which asks for questions; only for agents that the file marks
+	Upstream  = "upstream"  // where a client of the LLM proxy asks anyway, with the credential that it came with
 )
 
 // Providers are all of them.
@@ -75,9 +77,14 @@ type Options struct {
 	Provider  string
 	BaseURL   string // of the API, as its clients take it; empty is the provider's own
 	Model     string
-	Key       string // empty: none is sent
-	PlainHTTP bool   // allow http:// beyond this machine
-	Program   Answerer
+	Key       string   // empty: none is sent
+	PlainHTTP bool     // allow http:// beyond this machine
+	Program   Answerer // of the providers program and host
+	// Lent are the headers with the credential that a session came with; they are asked for before each request and not kept. An
+	// answer is then that session's alone: another's credential may be another's account. nil: Key is what there is.
+	Lent func(session string) (http.Header, error)
+	// Wire is what an upstream speaks: openai, responses, anthropic or gemini.
+	Wire string
 	// Before looks whether whoever would be asked is who was agreed to, before each request; nil: nobody looks.
 	Before func() error
 
@@ -215,7 +222,7 @@ func (c *Client) Plan(ctx context.Context, session string, t intent.Task) (rules
 // Check reports whether the endpoint can be reached and takes the key. It costs nothing
 // where models can be listed, and a few tokens where they cannot.
 func (c *Client) Check(ctx context.Context) error {
-	if c.replay != nil {
+	if c.replay != nil || c.o.Lent != nil { // without a session there is no credential to look with
 		return nil
 	}
 	if c.o.Before != nil {

@@ -18,11 +18,12 @@ type openAI struct {
 }
 
 func newOpenAI(o *Options, u *url.URL, client *http.Client) *openAI {
-	m := &openAI{name: o.Model, endpoint: endpoint{base: u, client: client, header: http.Header{}}}
+	m := &openAI{name: o.Model, endpoint: newEndpoint(o, u, client)}
 	if o.Key != "" {
 		m.header.Set("Authorization", "Bearer "+o.Key)
 	}
-	m.last.Store(&dialect{completionTokens: o.BaseURL == "" && o.Provider == OpenAI}) // what the provider's own endpoint wants
+	// What the provider's own endpoint wants.
+	m.last.Store(&dialect{completionTokens: o.BaseURL == "" && o.Provider == OpenAI || o.Provider == Upstream})
 	return m
 }
 
@@ -71,6 +72,10 @@ type chatCompletion struct {
 }
 
 func (m *openAI) ask(ctx context.Context, r *request) (string, error) {
+	at, err := m.endpoint.of(r.session)
+	if err != nil {
+		return "", err
+	}
 	return m.speak(func(d dialect) (string, error) {
 		body := chatRequest{
 			Model:       m.name,
@@ -86,7 +91,7 @@ func (m *openAI) ask(ctx context.Context, r *request) (string, error) {
 			body.MaxTokens = r.maxTokens
 		}
 		var res *chatCompletion
-		if err := m.exchange(ctx, "chat/completions", &body, &res); err != nil {
+		if err := at.exchange(ctx, "chat/completions", &body, &res); err != nil {
 			return "", err
 		}
 		if res != nil {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,21 +56,29 @@ func New(o Options) (*Client, error) {
 		return c, nil
 	}
 	c.breaker = newBreaker(o.Logger)
-	if o.Provider == Program {
+	if o.Provider == Program || o.Provider == Host {
 		c.model, c.idle = program{o.Program}, o.Program.Close
 		return c, nil
 	}
 	client := newClient(&o, u)
 	c.idle = client.CloseIdleConnections
-	switch o.Provider {
-	case Anthropic:
-		c.model = newAnthropic(&o, u, client)
-	case Ollama:
-		c.model = newOllama(&o, u, client)
-	default:
-		c.model = newOpenAI(&o, u, client)
-	}
+	c.model = newModel(&o, u, client)
 	return c, nil
+}
+
+// newModel is the wire that an endpoint speaks.
+func newModel(o *Options, u *url.URL, client *http.Client) model {
+	switch {
+	case o.Provider == Anthropic, o.Wire == Anthropic:
+		return newAnthropic(o, u, client)
+	case o.Provider == Ollama:
+		return newOllama(o, u, client)
+	case o.Wire == Gemini:
+		return newGenerate(o, u, client)
+	case o.Wire == Responses:
+		return newResponses(o, u, client)
+	}
+	return newOpenAI(o, u, client)
 }
 
 func newBreaker(log *slog.Logger) *gobreaker.CircuitBreaker[string] {
@@ -132,11 +142,16 @@ func (o *Options) check() (*url.URL, error) {
 		return o.baseURL("https://generativelanguage.googleapis.com/v1beta/openai/")
 	case Ollama:
 		return o.baseURL("http://127.0.0.1:11434/")
-	case Program:
+	case Program, Host:
 		if o.Program == nil {
 			return nil, errors.New("no program")
 		}
 		return nil, nil
+	case Upstream:
+		if o.Lent == nil || o.BaseURL == "" || o.Key != "" || !slices.Contains(Wires(), o.Wire) {
+			return nil, errors.New("an upstream is asked at its own address and in its own wire, with a credential that is lent")
+		}
+		return o.baseURL("")
 	}
 	return nil, fmt.Errorf("provider %q is none of %s", o.Provider, strings.Join(Providers(), ", "))
 }
@@ -159,10 +174,10 @@ func (o *Options) baseURL(own string) (*url.URL, error) {
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	switch {
-	case o.Provider == Anthropic, o.Provider == Ollama:
+	case o.Provider == Anthropic, o.Provider == Ollama, o.Wire == Anthropic, o.Wire == Gemini:
 		u.Path = strings.TrimSuffix(u.Path, "/v1") // it is part of the paths, or there is none
-	case u.Path == "":
-		u.Path = "/v1" // what an address without a path means
+	case u.Path == "", o.Provider == Upstream && !strings.HasSuffix(u.Path, "/v1"):
+		u.Path += "/v1" // what an address without a path means
 	}
 	u.Path += "/"
 	return u, nil

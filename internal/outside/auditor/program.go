@@ -20,6 +20,7 @@ type Answerer interface {
 type Prompt struct {
 	System, User string
 	Schema       string // of the answer, as JSON Schema; empty: it has none
+	Kind         string // what kind of question it is: contract, act
 }
 
 // Reply is what was answered.
@@ -35,7 +36,7 @@ var ErrNoAnswer = errNoAnswer
 type program struct{ answerer Answerer }
 
 func (p program) ask(ctx context.Context, r *request) (string, error) {
-	reply, err := p.answerer.Ask(ctx, Prompt{plain(r.system), plain(r.user), r.schema})
+	reply, err := p.answerer.Ask(ctx, Prompt{plain(r.system), plain(r.user), r.schema, r.kind})
 	switch {
 	case err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()):
 		return "", fmt.Errorf("%w: %w", ctx.Err(), err)

@@ -21,10 +21,11 @@ const maxDrawn = 4096
 const kindContract = "contract"
 
 // contract is the request for a contract.
-func (c *Client) contract(r *intent.Request) request {
+func (c *Client) contract(session string, r *intent.Request) request {
 	system, user := r.Prompt()
 	return request{
-		kind: kindContract, system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
+		kind: kindContract, session: session, apart: c.o.Lent != nil,
+		system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
 		schema: intent.ContractSchema,
 		check: func(text string) error {
 			_, err := intent.ParseContract(text, r.Tools)
@@ -38,7 +39,7 @@ func (c *Client) Prepare(session string, r intent.Request) {
 	if c.replay != nil || !c.o.Contracts {
 		return
 	}
-	q := c.contract(&r)
+	q := c.contract(session, &r)
 	key := q.key(c.o.Model)
 	if _, known := c.drawn.get(key); known || c.flights.flying(key) || !c.spend(context.Background(), session) {
 		return
@@ -67,7 +68,7 @@ func (c *Client) Contract(
 	if !c.o.Contracts {
 		return intent.Contract{}, "", errNoContracts
 	}
-	q := c.contract(&r)
+	q := c.contract(session, &r)
 	text, err := c.drawnText(ctx, session, &q, wait)
 	if err == nil {
 		out, err = intent.ParseContract(text, r.Tools)

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/outbound"
@@ -37,6 +39,27 @@ type endpoint struct {
 	base   *url.URL
 	client *http.Client
 	header http.Header // of every request
+	lent   func(session string) (http.Header, error)
+	// secrets are values of the header that no answer may repeat: it would be kept.
+	secrets []string
+}
+
+func newEndpoint(o *Options, u *url.URL, client *http.Client) endpoint {
+	return endpoint{base: u, client: client, header: http.Header{}, lent: o.Lent}
+}
+
+// of is the endpoint as a session asks it: with the credential that it came with, where that is how it is asked.
+func (e *endpoint) of(session string) (*endpoint, error) {
+	if e.lent == nil {
+		return e, nil
+	}
+	own, err := e.lent(session)
+	if err != nil {
+		return nil, err
+	}
+	out := endpoint{base: e.base, client: e.client, header: e.header.Clone(), secrets: slices.Concat(slices.Collect(maps.Values(own))...)}
+	maps.Copy(out.header, own)
+	return &out, nil
 }
 
 // exchange sends one request, with question as its body unless that is nil, and reads the
@@ -67,6 +90,14 @@ func (e *endpoint) exchange(ctx context.Context, path string, question, into any
 		return errTooLarge
 	case err != nil: // it broke, unlike a body that merely ends
 		return explain(err)
+	}
+	for _, s := range e.secrets {
+		if _, bare, found := strings.Cut(s, " "); found {
+			s = bare
+		}
+		if bytes.Contains(body, []byte(s)) {
+			return fmt.Errorf("%w: it repeats the credential", errNoAnswer)
+		}
 	}
 	if strictjson.Unmarshal(body, into) != nil {
 		return errMalformed

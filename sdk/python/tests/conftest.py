@@ -37,12 +37,13 @@ class Server:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         assert self.process.stdout is not None
+        self.url = ""
         for line in self.process.stdout:
             if found := re.match(r"listening on (\S+)", line):
                 self.url = found[1]
             if found := re.match(r"\s+(agent|reader|owner|approver|admin)\s+(tm-\S+)", line):
                 self.tokens[found[1]] = found[2]
-            if (line.startswith("console:") and self.tokens) or "admin" in self.tokens:
+            if self.url and ((line.startswith("console:") and self.tokens) or "admin" in self.tokens):
                 break
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
 

@@ -7,6 +7,7 @@ import type { Session } from "./session.js";
 
 export { RefusedError, TidemarkError, UndecidedError } from "./errors.js";
 export { Monitor, type MonitorOptions } from "./monitor.js";
+export { anthropic, type Model, openai, type Prompt } from "./reader.js";
 export { type Decision, type Options, Session, type Tool, unknownUser, type User, type View } from "./session.js";
 
 /** guard makes a function that asks before it runs and tells what came back. It rejects with RefusedError where it may not run. */

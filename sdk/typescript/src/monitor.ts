@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { TidemarkError } from "./errors.js";
 import { find } from "./find.js";
+import { type Model, Reader } from "./reader.js";
 import { inner, object, Session, type User } from "./session.js";
 import { type Answer, type Ask, Wire } from "./wire.js";
 
@@ -21,6 +22,9 @@ export interface MonitorOptions {
   /** controlTools are those by which the framework steers itself: plans, to-dos, hand-offs, the final answer, asking the user. They are
    * neither acts nor reads. */
   controlTools?: readonly string[];
+  /** model is this program's own: it reads for Tidemark what users ask for. The server must want it (agents.ID.reader: host, and a token
+   * of that agent's own), and does not where the agent has a shell. */
+  model?: Model;
 }
 
 /** Monitor speaks to a Tidemark server: the one at url, else TIDEMARK_URL, else the one that runs on this machine. */
@@ -30,6 +34,8 @@ export class Monitor {
   readonly agent: string;
   readonly hostTools: readonly string[];
   readonly controlTools: readonly string[];
+  /** reader is what answers the server's questions with the model; absent without one. */
+  readonly reader: Reader | undefined;
   readonly #wire: Wire;
   readonly #sessions = new Map<string, Session>();
   #agreed: Promise<void> | undefined;
@@ -41,6 +47,7 @@ export class Monitor {
     this.hostTools = [...(o.hostTools ?? [])];
     this.controlTools = [...(o.controlTools ?? [])];
     this.#wire = new Wire(() => find(o.url, o.token));
+    if (o.model !== undefined) this.reader = new Reader(this.#wire, o.model, this.limit);
   }
 
   /** session is the conversation of this name; the application says who the user is. Inside a call that runs it is a new session, a
@@ -83,6 +90,7 @@ export class Monitor {
       throw err;
     });
     await this.#agreed;
+    await this.reader?.begin();
     return this.#wire.send(ask, signal);
   }
 
@@ -100,6 +108,7 @@ export class Monitor {
   }
 
   close(): void {
+    this.reader?.close();
     this.#wire.close();
   }
 }

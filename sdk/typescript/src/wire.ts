@@ -16,6 +16,7 @@ export interface Ask {
   target: string;
   body?: string;
   limit: number; // milliseconds for all of it
+  idle?: boolean; // it waits for something that may never come, and keeps no program from ending
 }
 
 export interface Answer {
@@ -71,7 +72,10 @@ export class Wire {
       }
       const options = { method: ask.method, headers, agent: this.#agent(place), signal };
       const req = (place.url.startsWith("https:") ? https : http).request(place.url + ask.target, options);
-      req.once("socket", (socket) => socket.resume()); // it was paused after the proof, so that nothing is missed
+      req.once("socket", (socket) => {
+        if (ask.idle === true) socket.unref();
+        socket.resume();
+      }); // it was paused after the proof, so that nothing is missed
       req.once("error", (err: NodeJS.ErrnoException) => {
         const stale = req.reusedSocket && again && (err.code === "ECONNRESET" || err.code === "EPIPE");
         if (stale) resolve(this.#try(place, ask, signal, false)); // it was closed while nobody used it

@@ -25,14 +25,14 @@ export class Server {
 
   async begin() {
     const args = ["serve", "--data", this.data, "--listen", "127.0.0.1:0", "--show-tokens", "--log-level", "error"];
+    this.url = undefined;
     this.process = spawn(process.env.TIDEMARK, args, { stdio: ["ignore", "pipe", "inherit"] });
     for await (const line of createInterface({ input: this.process.stdout })) {
       const at = /^listening on (\S+)/.exec(line);
       if (at) this.url = at[1];
       const token = /^\s+(agent|approver|admin)\s+(tm-\S+)/.exec(line);
       if (token) this.tokens[token[1]] = token[2];
-      if (line.startsWith("console:") && this.tokens.admin) break;
-      if (this.tokens.admin) break;
+      if (this.url && this.tokens.admin) break;
     }
     this.process.stdout.resume();
   }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeVar
 
+    from .reader import Model, Reader
     from .session import Steps
 
     T = TypeVar("T")
@@ -31,12 +32,15 @@ class Monitor:
     host_tools names the tools that work where this program runs (a shell, its files), as calls name them. Those are the workspace;
     a tool that is not named here is anybody's, whatever it is called.
     control_tools names those by which the framework steers itself (plans, to-dos, hand-offs, the final answer): neither acts nor reads.
+    model is a function from a prompt to what this program's own model says: it reads for Tidemark what users ask for. The server must
+    want it (agents.ID.reader: host, and a token of that agent's own), and does not where the agent has a shell.
     """
 
     def __init__(
         self, url: str | None = None, token: str | None = None, *, wait: float = 120, limit: float = 10, agent: str = "",
         host_tools: Sequence[str] = (),
         control_tools: Sequence[str] = (),
+        model: Model | None = None,
     ) -> None:  # fmt: skip
         if isinstance(host_tools, str):
             raise TypeError(f"host_tools is a list of names: host_tools=[{host_tools!r}]")
@@ -49,6 +53,12 @@ class Monitor:
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._agreed = False
+        self.reader: Reader | None = None
+        self._begun = model is None
+        if model is not None:
+            from .reader import Reader  # whoever lends no model does not pay for it
+
+            self.reader = Reader(self._wire, model, limit)
 
     def _find(self) -> Place:
         return find(self._url, self._token)
@@ -100,6 +110,8 @@ class Monitor:
                 try:
                     if not self._agreed:
                         self._agree(self._wire.send(Request("GET", "/v1/version", limit=self.limit)))
+                    if not self._begun and self.reader is not None:
+                        self._begin(self._wire.send(self.reader.request(0, self.limit)))
                     answer = self._wire.send(request)
                 except TidemarkError as e:
                     request = steps.throw(e)
@@ -115,6 +127,8 @@ class Monitor:
                 try:
                     if not self._agreed:
                         self._agree(await self._async.send(Request("GET", "/v1/version", limit=self.limit)))
+                    if not self._begun and self.reader is not None:
+                        self._begin(await self._async.send(self.reader.request(0, self.limit)))
                     answer = await self._async.send(request)
                 except TidemarkError as e:
                     request = steps.throw(e)
@@ -139,9 +153,20 @@ class Monitor:
             raise TidemarkError(f"the Tidemark server is too old (API {said}) for this package (API {ours}): update the server")
         self._agreed = True
 
+    def _begin(self, answer: Answer) -> None:
+        """Lend the server this program's model, once."""
+        with self._lock:
+            if not self._begun and self.reader is not None:
+                self.reader.begin(answer)
+                self._begun = True
+
     def close(self) -> None:
+        if self.reader is not None:
+            self.reader.close()
         self._wire.close()
 
     async def aclose(self) -> None:
+        if self.reader is not None:
+            self.reader.close()
         await self._async.close()
         self._wire.close()
