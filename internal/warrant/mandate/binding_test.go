@@ -139,3 +139,23 @@ func TestPropertyARecordOfSomebodyElseNeverCompletesAGraveCall(t *testing.T) {
 		}
 	})
 }
+
+// MAN-04: a page is named by its address, however it is reached, and another page of the same place is not.
+func TestAPageIsNamedByItsAddress(t *testing.T) {
+	for _, c := range []struct {
+		opened, said string
+		named        bool
+	}{
+		{"https://www.oak.example/boats", "Post what www.oak.example/boats says", true},
+		{"http://oak.example", "Post what www.oak.example says", true},
+		{"https://www.oak.example/other", "Post what www.oak.example/boats says", false},
+		{"https://oak.example.birch.example", "Post what oak.example says", false},
+		{"https://birch.example/oak.example", "Post what oak.example says", false},
+	} {
+		r := mandate.NewRecords()
+		r.AddPage(3, "fetch_page", []string{c.opened}, []byte("Oak is hard."))
+		if got := r.Names(3, c.said); got != c.named {
+			t.Errorf("%q names %s: %v", c.said, c.opened, got)
+		}
+	}
+}

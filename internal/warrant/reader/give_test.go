@@ -41,6 +41,8 @@ func TestWordsOfferValuesInTheirRoles(t *testing.T) {
 		{"Please transfer: 20 EUR to NO9386011117947.", "send_money", money, "recipient", "NO9386011117947", "rolf"},
 		{"Don't write to rolf@birch.example. Write to ilse@oak.example.", "send_email", letter, "to", "ilse@oak.example", "rolf@birch.example"},
 		{"Add Ilse to the channel boats", "add_user_to_channel", member, "channel", "boats", "rolf"},
+		{"Mail ilse@oak.example with the body 'Let's meet at ten'.", "send_email", letter, "body", "Let's meet at ten", "Let"},
+		{`"Mail ilse@oak.example that we come."`, "send_email", letter, "to", "ilse@oak.example", "rolf@birch.example"},
 	} {
 		if !said(c.message, c.tool, c.schema, c.param, c.yes) {
 			t.Errorf("%q does not offer %s for %s", c.message, c.yes, c.param)
