@@ -168,8 +168,9 @@ func noted(w install.World, plan wrapPlan, servers map[string][]mcpwrap.Server) 
 				p.Notes = append(p.Notes, fmt.Sprintf("%s (%s) is left as it is: %s", report.Line(s.Name), s.File, s.Why))
 			}
 			if s.Package != "" {
-				p.Notes = append(p.Notes, fmt.Sprintf("%s (%s) reads only what is on this machine. What it brings counts as this machine's once your "+
-					"policy file says so, under trustRules: - {name: own-%s, tools: [\"%s__*\"], trust: local}", report.Line(s.Name), s.Package, s.As, s.As))
+				const own = "%s (%s) reads only what is on this machine. What it brings counts as this machine's once your policy file " +
+					"says so, under trustRules: - {name: own-%s, tools: [\"%s__*\"], trust: local}"
+				p.Notes = append(p.Notes, fmt.Sprintf(own, report.Line(s.Name), s.Package, s.As, s.As))
 			}
 		}
 		if len(seen) == 0 {

@@ -143,7 +143,8 @@ func passRoute(method string, parts []string) route {
 		return route{way: through, texts: format.Chat, events: true} // older texts have the same envelope
 	case method == http.MethodPost && about[0] == "conversations" && len(about) <= 2: // another provider runs a model there
 		return route{
-			way: through, members: []string{"items", "metadata"}, answers: []string{"id", "object", "created_at", "metadata"}, why: whyAgents,
+			way: through, why: whyAgents,
+			members: []string{"items", "metadata"}, answers: []string{"id", "object", "created_at", "metadata"},
 		}
 	}
 	if p, ok := passing(method, parts); ok {
