@@ -167,6 +167,11 @@ func noted(w install.World, plan wrapPlan, servers map[string][]mcpwrap.Server) 
 			if s.Why != "" {
 				p.Notes = append(p.Notes, fmt.Sprintf("%s (%s) is left as it is: %s", report.Line(s.Name), s.File, s.Why))
 			}
+			if s.Package != "" {
+				const own = "%s (%s) reads only what is on this machine. What it brings counts as this machine's once your policy file " +
+					"says so, under trustRules: - {name: own-%s, tools: [\"%s__*\"], trust: local}"
+				p.Notes = append(p.Notes, fmt.Sprintf(own, report.Line(s.Name), s.Package, s.As, s.As))
+			}
 		}
 		if len(seen) == 0 {
 			p.Notes = append(p.Notes, "no MCP server is in its settings")

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,11 +17,18 @@ import (
 // relayed starts the program as an agent does in place of a server, and speaks to it as a client.
 func relayed(t *testing.T, data, name string, env []string, serverArgs ...string) *mcp.ClientSession {
 	t.Helper()
+	return launched(t, nil, data, name, env, serverArgs...)
+}
+
+// launched is a relay that is started by another program, which the agent starts.
+func launched(t *testing.T, launcher []string, data, name string, env []string, serverArgs ...string) *mcp.ClientSession {
+	t.Helper()
 	line, err := mcptest.Command(name, serverArgs...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0], append([]string{"mcp", "--data", data, "--name", name, "--"}, line...)...)
+	line = slices.Concat(launcher, []string{os.Args[0], "mcp", "--data", data, "--name", name, "--"}, line)
+	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env = append(append(os.Environ(), "TIDEMARK_TEST_MAIN=1"), env...)
 	cmd.Stderr = os.Stderr
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -80,6 +88,47 @@ func TestServersBehindRelaysShareWhatWasRead(t *testing.T) {
 	}
 	startServer(t, data)
 	held("after a restart")
+	if exists(file) {
+		t.Error("a mail was sent")
+	}
+}
+
+// Whatever stands between the agent and a relay, what one server brought counts at the other. Those that are not installed here are
+// left out; they start their child as these do, and so does npx, which wants a package.
+// MCP-12
+func TestLaunchersBetweenAgentAndRelayChangeNothing(t *testing.T) {
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "sent")
+	if err := os.WriteFile(filepath.Join(data, "tidemark.yaml"), []byte("mcp: {wait: 1ms}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, data)
+	none := []string{"CLAUDE_CODE_SESSION_ID=", "TIDEMARK_SESSION="}
+	const node = `const p=require("child_process").spawn(process.argv[1],process.argv.slice(2),{stdio:"inherit"});p.on("exit",c=>process.exit(c??1))`
+	launchers := map[string][]string{
+		"bash -c": {"bash", "-c", `"$@"; exit $?`, "bash"}, "two shells": {"sh", "-c", `bash -c '"$@"; exit $?' bash "$@"; exit $?`, "sh"},
+		"env": {"env"}, "nohup": {"nohup"}, "node": {"node", "-e", node, "--"},
+		"python": {"python3", "-c", "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"},
+		"uv":     {"uv", "run", "--no-project", "--offline", "--"}, "mise": {"mise", "exec", "--"},
+		"cmd /c": {"cmd.exe", "/c"}, "setsid": {"setsid", "--wait"}, "a session of its own": {"sh", "-c", `(exec "$@"); exit $?`, "sh"},
+	}
+	tainted := false
+	for name, launcher := range launchers {
+		if _, err := exec.LookPath(launcher[0]); err != nil {
+			t.Logf("%s is not installed here", launcher[0])
+			continue
+		}
+		if !tainted {
+			pages := launched(t, launcher, data, "pages", none)
+			if text, failed := calls(t, pages, "read_page", nil, nil); failed || text != mcptest.Page {
+				t.Fatalf("%s: the page: got %q", name, text)
+			}
+			tainted = true
+		}
+		mails := launched(t, launcher, data, "mail", none, file)
+		if text, failed := calls(t, mails, "send_mail", nil, mail); !failed || !strings.Contains(text, "Rule: balanced.") {
+			t.Errorf("%s: got %q", name, text)
+		}
+	}
 	if exists(file) {
 		t.Error("a mail was sent")
 	}

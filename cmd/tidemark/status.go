@@ -45,12 +45,18 @@ func (e *env) status(ctx context.Context) error {
 	if e.json {
 		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes, "lost": lost}
 		if running {
+			if len(s.Alarms) > 0 {
+				out["alarms"] = s.Alarms
+			}
 			out["url"], out["version"], out["started"], out["hosts"], out["policy"] = at, s.Version, s.Started, s.Hosts, s.Policy
 		}
 		err = e.printJSON(out)
 	} else {
 		if running {
 			e.printf("server: %s, version %s, since %s\n", at, s.Version, s.Started.Local().Format(time.DateTime))
+			for _, o := range s.Alarms {
+				e.printf("LOOK:   %s: %s (tidemark doctor; once you have seen it: tidemark approvals deny %s)\n", o.About, o.Text, o.ID)
+			}
 		} else {
 			e.printf("no server runs on this data folder (tidemark serve); checked from here\n")
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/pulse"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/config"
@@ -81,6 +82,8 @@ type App struct {
 	running   Running
 	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	pulse     pulse.Book             // which hosts still ask
+	alarms    alarm.Book             // what people must know of them
+	moved     func()                 // wakes the channels
 	announced atomic.Pointer[string] // where it listens; requests come while it starts
 	comparing chan struct{}          // held while a policy is tried on what was recorded
 	reading   sync.Mutex             // guards judges, and the policy file in opts, while it is read
@@ -204,7 +207,8 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 // startPeople begins to bring questions to people. Of several servers of one log one does: each
 // person is asked once.
 func (a *App) startPeople(f *notify.Store) error {
-	r := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins}
+	a.moved = f.QuestionsMoved
+	r := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins, alarms: &a.alarms}
 	if err := a.outside.own.start(context.Background(), a.Monitor, f, r, a.opts.Logger); err != nil {
 		return err
 	}
@@ -264,7 +268,7 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Monitor: a.Monitor, Log: provenLog{a.log, a.anchorBreaks}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.outside.readings(), Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
-		Status: a.status, Verified: a.verified,
+		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
 		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at,
 		People: a.people, SignIn: a.desk, Console: a.consoleURL,
@@ -396,7 +400,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	now := a.Judges()
 	a.opts.Logger.Info("policy in force", "version", now.Version, "from", from(now.File))
 	go a.watch(base, time.Tick(watchEvery))
-	go a.watchHosts(base, time.Tick(pulseEvery))
+	go a.watchHosts(base, time.Tick(pulseEvery), a.moved)
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.opts.Logger.Error("serve", "error", err)

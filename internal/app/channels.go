@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/asking"
@@ -118,6 +119,8 @@ type reach struct {
 	link func(id string) string // where a question is answered in a browser
 	who  *quorum.Rules
 	pins *pins.Keeper
+	// alarms are what was noticed about hosts.
+	alarms *alarm.Book
 }
 
 // start brings questions to people until hush is called.
@@ -125,7 +128,7 @@ func (s *channels) start(ctx context.Context, m *tidemark.Monitor, f *notify.Sto
 	ctx, stop := context.WithCancel(ctx)
 	ears, deafen := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop, s.deafen = stop, deafen
-	queue := &asked{Monitor: m, pins: r.pins, keys: r.keys, who: r.who, now: time.Now}
+	queue := &asked{Monitor: m, pins: r.pins, alarms: r.alarms, keys: r.keys, who: r.who, now: time.Now}
 	for _, c := range s.list {
 		due := c.due
 		if due == nil {
@@ -134,7 +137,12 @@ func (s *channels) start(ctx context.Context, m *tidemark.Monitor, f *notify.Sto
 		var err error
 		c.asking, err = asking.New(asking.Options{
 			Name: c.name, Monitor: queue, Wake: f, Asker: c.asker, Logger: logger, Link: r.link,
-			Pushed:   func(q *tidemark.Question, now time.Time) (bool, time.Time) { return due(q.Case(now)) },
+			Pushed: func(q *tidemark.Question, now time.Time) (bool, time.Time) {
+				if q.Kind == asking.KindAlarm { // at once, whoever is on call
+					return true, time.Time{}
+				}
+				return due(q.Case(now))
+			},
 			Approves: func() bool { return !c.denies && r.keys.Takes(c.name) },
 		})
 		if err != nil {

@@ -38,7 +38,7 @@ func (a *App) openConsole(f *notify.Store, key []byte) (http.Handler, error) {
 	c, err := console.New(console.Options{
 		Monitor: a.Monitor, Log: a.log, Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
 		Hosts: a.config.Server.AllowedHosts, Version: Version(), Offices: a.offices(), People: a.people, Pins: a.pins,
-		Provider: a.outside.provider, Push: a.push,
+		Provider: a.outside.provider, Push: a.push, Alarms: &a.alarms,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open console: %w", err)

@@ -8,19 +8,21 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/internal/people/consent"
 )
 
-// asked is the queue as channels see it: the monitor's questions about calls, and those about definitions of MCP
-// servers. The latter are none of the monitor's: no call waits for them, and they let none through.
+// asked is the queue as channels see it: the monitor's questions about calls, those about definitions of MCP
+// servers, and alarms about hosts. The latter two are none of the monitor's: no call waits for them, and they let none through.
 type asked struct {
 	*tidemark.Monitor
-	pins *pins.Keeper
-	keys *consent.Keeper
-	who  tidemark.Electors
-	now  func() time.Time
+	pins   *pins.Keeper
+	alarms *alarm.Book
+	keys   *consent.Keeper
+	who    tidemark.Electors
+	now    func() time.Time
 }
 
 var _ asking.Monitor = (*asked)(nil)
@@ -35,7 +37,19 @@ func (a *asked) Questions(ctx context.Context) ([]tidemark.Question, error) {
 	for i := range notices {
 		list = append(list, a.question(&notices[i]))
 	}
+	for _, o := range a.alarms.Open() {
+		list = append(list, a.alarm(o))
+	}
 	return list, errors.Join(err, failed)
+}
+
+// alarm is something about a host in the form of a question: there is nothing to allow, and a person says that they have seen it.
+func (a *asked) alarm(o alarm.Alarm) tidemark.Question {
+	return tidemark.Question{
+		ID: o.ID, Session: o.About, Tool: "host", Kind: asking.KindAlarm, Rule: "session-closed",
+		Prompt: o.Text + ". Look with: tidemark doctor",
+		Asked:  o.Since, Expires: a.now().Add(shownFor), State: "pending",
+	}
 }
 
 // question is a question about a definition in the words of the others.
@@ -49,6 +63,14 @@ func (a *asked) question(n *pins.Notice) tidemark.Question {
 
 // Question implements asking.Monitor.
 func (a *asked) Question(ctx context.Context, session, id string) (tidemark.Question, error) {
+	if alarm.Is(id) {
+		for _, o := range a.alarms.Open() {
+			if o.ID == id {
+				return a.alarm(o), nil
+			}
+		}
+		return tidemark.Question{}, fmt.Errorf("read question: %w", tidemark.ErrNotFound)
+	}
 	if !pins.IsNotice(id) {
 		return a.Monitor.Question(ctx, session, id)
 	}
@@ -67,6 +89,12 @@ func (a *asked) Question(ctx context.Context, session, id string) (tidemark.Ques
 // Answer implements asking.Monitor. Accepting takes what approving a call takes: a channel that counts as a proof
 // where one is wanted, and somebody whose approval is enough alone.
 func (a *asked) Answer(ctx context.Context, v tidemark.Vote) (tidemark.Outcome, error) {
+	if len(v.IDs) == 1 && alarm.Is(v.IDs[0]) { // whichever button: it was seen, and nothing is opened
+		if !a.alarms.Seen(v.IDs[0]) {
+			return tidemark.Outcome{}, &tidemark.AnswerError{Err: tidemark.ErrNotFound, TriesLeft: -1}
+		}
+		return tidemark.Outcome{IDs: v.IDs, Notice: "Noted. Nothing was opened."}, nil
+	}
 	if len(v.IDs) != 1 || !pins.IsNotice(v.IDs[0]) {
 		return a.Monitor.Answer(ctx, v)
 	}

@@ -59,3 +59,30 @@ func TestAChannelAsksAboutHiddenDefinitions(t *testing.T) {
 		})
 	}
 }
+
+// A host that stopped asking, and a hook that was replaced, are told at once on every channel, on the console's pages and by
+// status; whoever has seen it says so, and that opens nothing.
+func TestAnAlarmReachesPeopleOnEveryChannel(t *testing.T) {
+	s, h := chattest.NewSlack(t), chattest.NewWebhook(t)
+	srv := serve(t, t.TempDir(), channelsSection(s, h)+"approvals: {proof: passkey}\n")
+	srv.app.Alarm("s1", "its host ran a call (c1) that no hook was asked about")
+	m := s.Message(1)
+	if m.Labels() != "Seen" || !strings.Contains(m.Text, "Look at once") || !strings.Contains(m.Text, "no hook was asked about") {
+		t.Errorf("slack offers %s in %q", m.Labels(), m.Text)
+	}
+	alarms := func() string {
+		_, body, err := srv.request(t.Context(), http.MethodGet, "/v1/status", srv.app.Tokens.Reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	if got := alarms(); !strings.Contains(got, "no hook was asked about") {
+		t.Errorf("status: %s", got)
+	}
+	s.Press("UALICE", m, "Seen")
+	s.Until(1, "the answer", func(m chattest.Message) bool { return strings.Contains(m.Text, "Nothing was opened") })
+	if got := alarms(); strings.Contains(got, "no hook was asked about") {
+		t.Errorf("status still tells it: %s", got)
+	}
+}

@@ -32,34 +32,54 @@ const (
 	installedEvery = time.Minute
 )
 
-// watchHosts closes sessions whose host has stopped asking, and says so; and it says when a hook or the settings of an agent are no
-// longer as they were installed.
-func (a *App) watchHosts(ctx context.Context, tick <-chan time.Time) {
-	told, looked := map[string]bool{}, time.Time{}
+// watchHosts closes sessions whose host has stopped asking, and tells people so; and it tells them when a hook or the settings of an
+// agent are no longer as they were installed. Tell wakes the channels.
+func (a *App) watchHosts(ctx context.Context, tick <-chan time.Time, tell func()) {
+	looked := time.Time{}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-tick:
-			for _, s := range a.pulse.Look(now, pulseGrace) {
-				a.opts.Logger.Error("a host has stopped asking; its session is closed to acts", "session", s.Session, "reason", s.String())
-				if err := a.Monitor.Close(ctx, tidemark.Ref{Session: s.Session}, s.String()); err != nil {
-					a.opts.Logger.Error("close session", "session", s.Session, "error", err)
-				}
-			}
-			if now.Sub(looked) < installedEvery {
-				continue
-			}
-			looked = now
-			for _, why := range unhooked(a.opts.Paths.Data) {
-				if !told[why] {
-					a.opts.Logger.Error("what watches an agent is not as it was installed", "reason", why, "look", "tidemark doctor")
-				}
-				told[why] = true
+			a.hearHosts(ctx, now, tell)
+			if now.Sub(looked) >= installedEvery {
+				looked = now
+				a.lookAtHooks(now, tell)
 			}
 		}
 	}
 }
+
+// hearHosts closes the sessions of hosts that have stopped asking.
+func (a *App) hearHosts(ctx context.Context, now time.Time, tell func()) {
+	for _, s := range a.pulse.Look(now, pulseGrace) {
+		a.opts.Logger.Error("a host has stopped asking; its session is closed to acts", "session", s.Session, "reason", s.String())
+		if err := a.Monitor.Close(ctx, tidemark.Ref{Session: s.Session}, s.String()); err != nil {
+			a.opts.Logger.Error("close session", "session", s.Session, "error", err)
+		}
+		if a.alarms.Raise(s.Session, s.String(), now) {
+			tell()
+		}
+	}
+}
+
+// lookAtHooks tells of hooks and settings that are not as they were installed, and no longer of those that are again.
+func (a *App) lookAtHooks(now time.Time, tell func()) {
+	wrong, news := unhooked(a.opts.Paths.Data), false
+	for _, why := range wrong {
+		if a.alarms.Raise(installed, why, now) {
+			news = true
+			a.opts.Logger.Error("what watches an agent is not as it was installed", "reason", why, "look", "tidemark doctor")
+		}
+	}
+	news = a.alarms.Still(installed, wrong) || news
+	if news {
+		tell()
+	}
+}
+
+// installed is what alarms about hooks and settings are about.
+const installed = "what watches your agents"
 
 // unhooked says which of the programs and settings that were installed are not as they were.
 func unhooked(data string) []string {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/lent"
@@ -200,12 +201,13 @@ type Host struct {
 
 // ServerStatus is what a running server says about itself and those around it.
 type ServerStatus struct {
-	Policy  InForce   `json:"policy"`
-	Version string    `json:"version"`
-	Started time.Time `json:"started"`
-	Parts   []Part    `json:"parts"`
-	Waiting int64     `json:"waiting"`
-	Hosts   []Host    `json:"hosts"`
+	Policy  InForce       `json:"policy"`
+	Version string        `json:"version"`
+	Started time.Time     `json:"started"`
+	Parts   []Part        `json:"parts"`
+	Waiting int64         `json:"waiting"`
+	Hosts   []Host        `json:"hosts"`
+	Alarms  []alarm.Alarm `json:"alarms,omitempty"`
 }
 
 func verifierWords(s verifier.Status) string {

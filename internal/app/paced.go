@@ -17,7 +17,12 @@ func paced(next http.Handler, limit time.Duration) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
 			control := http.NewResponseController(w)
 			if control.SetReadDeadline(time.Now().Add(limit)) == nil {
-				r.Body = &pacedBody{r.Body, control}
+				body := &pacedBody{r.Body, control}
+				// Who waits to be told to send gets an answer that needs no body at once: for that net/http looks at its own request.
+				if r.Header.Get("Expect") != "" {
+					r = r.WithContext(r.Context())
+				}
+				r.Body = body
 			}
 		}
 		next.ServeHTTP(w, r)

@@ -60,3 +60,32 @@ func TestABodyThatDoesNotComeIsCut(t *testing.T) {
 		t.Errorf("a call that waits for its answer was cut: %q, %v", line, err)
 	}
 }
+
+// A client that sends its body only when it is told to is answered at once where nobody wants the body, and told to send where
+// somebody does.
+func TestAClientThatAsksBeforeItSendsIsAnswered(t *testing.T) {
+	server := httptest.NewServer(app.Paced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/unread" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		_, _ = io.ReadAll(r.Body)
+	}), time.Minute))
+	defer server.Close()
+	for path, want := range map[string]string{"/unread": "HTTP/1.1 403 Forbidden\r\n", "/read": "HTTP/1.1 100 Continue\r\n"} {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n", path); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := bufio.NewReader(conn).ReadString('\n'); got != want {
+			t.Errorf("%s: got %q, %v, want %q", path, got, err, want)
+		}
+		_ = conn.Close()
+	}
+}

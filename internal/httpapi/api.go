@@ -25,6 +25,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
@@ -72,6 +73,8 @@ type Options struct {
 	Reload func(ctx context.Context) (warnings []string, err error)
 	// Judges says which policy is in force and where it came from; nil: nobody knows.
 	Judges func() any
+	// Alarms are what was noticed about hosts, and are taken away by people who have seen them; nil: nobody looks.
+	Alarms *alarm.Book
 	// Status tells whether those outside can be reached; nil: there are none.
 	Status func(ctx context.Context) any
 	// Verified tells what an external verifier would do about a tool; nil: there is none.
@@ -161,6 +164,7 @@ type API struct {
 	reload  func(ctx context.Context) ([]string, error)
 	judges  func() any
 	status  func(ctx context.Context) any
+	alarms  *alarm.Book
 	covered func(agent, tool string) any
 	greet   func(session string) string
 	desk    *signin.Desk
@@ -212,7 +216,8 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
-		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
+		reload: o.Reload, judges: o.Judges, status: o.Status, alarms: o.Alarms,
+		covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
 		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld, asks: o.Readings,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,

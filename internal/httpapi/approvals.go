@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
@@ -179,6 +180,12 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
+	if alarm.Is(in.ID) { // whatever is said of it: it was seen, and nothing is opened
+		if m.alarms == nil || !m.alarms.Seen(in.ID) {
+			return answerDone{}, newProblem(http.StatusNotFound, "not-found", "nobody tells this any more")
+		}
+		return answerDone{Resolved: []string{in.ID}, Notice: "Noted. Nothing was opened."}, nil
+	}
 	if pins.IsNotice(in.ID) {
 		if in.Body.Minutes > 0 || in.Body.Calls > 0 || len(in.Body.Where) > 0 || in.Body.Task || in.Body.Always || in.Body.Reads {
 			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave all but the decision out")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -87,19 +88,23 @@ func (m *management) reloadPolicy(ctx context.Context, _ *struct{}) (reloaded, e
 }
 
 type statusView struct {
-	Version string    `json:"version" doc:"of this server"`
-	Started time.Time `json:"started"`
-	Policy  any       `json:"policy,omitempty" doc:"version of the policy in force, and the file it came from"`
-	Parts   any       `json:"parts" doc:"everybody the monitor asks, and whether they can be reached"`
-	Waiting int64     `json:"waiting" doc:"callers that wait for an answer"`
-	Proof   string    `json:"proof,omitzero" enum:"passkey,typed" doc:"what approving takes besides a token; absent: nothing"`
-	Hosts   []hostRow `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
+	Version string        `json:"version" doc:"of this server"`
+	Started time.Time     `json:"started"`
+	Policy  any           `json:"policy,omitempty" doc:"version of the policy in force, and the file it came from"`
+	Parts   any           `json:"parts" doc:"everybody the monitor asks, and whether they can be reached"`
+	Waiting int64         `json:"waiting" doc:"callers that wait for an answer"`
+	Proof   string        `json:"proof,omitzero" enum:"passkey,typed" doc:"what approving takes besides a token; absent: nothing"`
+	Hosts   []hostRow     `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
+	Alarms  []alarm.Alarm `json:"alarms,omitempty" doc:"what was noticed about hosts and nobody has seen yet"`
 }
 
 func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
 	v := statusView{
 		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Watching(), Hosts: m.hosts.rows(m.now()),
 		Proof: m.wants(),
+	}
+	if m.alarms != nil {
+		v.Alarms = m.alarms.Open()
 	}
 	if m.judges != nil {
 		v.Policy = m.judges()

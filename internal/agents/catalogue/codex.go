@@ -53,6 +53,9 @@ func codexRead(in Input, names *Tools) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.Record = p.Record; p.Agent != "" { // a sub-agent's calls stand in a record of its own
+		e.Record = ""
+	}
 	if err := p.complete(e, names); err != nil {
 		return e, err
 	}

@@ -2,7 +2,7 @@
 // for. It reads the record that the hook named, from where it was left, and nothing else.
 //
 // Invariants:
-//   - a call counts only once its result stands in the record and is no error: what the host itself refused did not run;
+//   - a call counts only once the record says that it was carried out: what the host itself refused did not run;
 //   - a call is given a while to be told of: hooks and records are written side by side;
 //   - what cannot be read says nothing of the host, and is told as such.
 package pulse
@@ -135,7 +135,7 @@ func (s *beat) read(now time.Time) {
 	}
 	s.from += int64(end)
 	for line := range bytes.Lines(raw[:end]) {
-		for _, call := range ended(line) {
+		for _, call := range append(ended(line), completed(line)...) {
 			if _, known := s.ran[call]; !known && !s.asked[call] && len(s.ran) < maxCalls {
 				s.ran[call] = now
 			}
@@ -171,4 +171,33 @@ func ended(line []byte) []string {
 		}
 	}
 	return out
+}
+
+// completed are the calls that a line of Codex's record says were carried out: commands that its model began, and patches. What a
+// person typed, and what was typed into a program that runs already, are other sources; those start no hook.
+func completed(line []byte) []string {
+	if !bytes.Contains(line, []byte("item_completed")) {
+		return nil
+	}
+	var l struct {
+		Type    string `json:"type"`
+		Payload struct {
+			Type string `json:"type"`
+			Item struct {
+				Type   string `json:"type"`
+				ID     string `json:"id"`
+				Source string `json:"source"`
+				Status string `json:"status"`
+			} `json:"item"`
+		} `json:"payload"`
+	}
+	if strictjson.Unmarshal(line, &l) != nil || l.Type != "event_msg" || l.Payload.Type != "item_completed" {
+		return nil
+	}
+	switch item := l.Payload.Item; {
+	case item.ID == "" || item.Status != "completed" && item.Status != "failed":
+	case item.Type == "FileChange", item.Type == "CommandExecution" && (item.Source == "agent" || item.Source == "unified_exec_startup"):
+		return []string{item.ID}
+	}
+	return nil
 }

@@ -68,3 +68,39 @@ func TestAHostThatStopsAskingIsNoticed(t *testing.T) {
 		})
 	}
 }
+
+// Lines as Codex 0.166.0 writes them.
+func TestAHostThatStopsAskingIsNoticedByCodexsRecord(t *testing.T) {
+	item := func(rest string) string {
+		return `{"timestamp":"t","type":"event_msg","payload":{"type":"item_completed","thread_id":"s","item":{"id":"c1",` + rest + `}}}` + "\n"
+	}
+	for name, tt := range map[string]struct {
+		line  string
+		asked bool
+		want  int
+	}{
+		"a command":                  {item(`"type":"CommandExecution","source":"unified_exec_startup","status":"completed"`), false, 1},
+		"a command that failed":      {item(`"type":"CommandExecution","source":"agent","status":"failed"`), false, 1},
+		"a patch":                    {item(`"type":"FileChange","status":"completed"`), false, 1},
+		"it asked":                   {item(`"type":"FileChange","status":"completed"`), true, 0},
+		"declined by Codex itself":   {item(`"type":"CommandExecution","source":"agent","status":"declined"`), false, 0},
+		"what a person typed":        {item(`"type":"CommandExecution","source":"user_shell","status":"completed"`), false, 0},
+		"typed into what runs":       {item(`"type":"CommandExecution","source":"unified_exec_interaction","status":"completed"`), false, 0},
+		"a word of the model's":      {item(`"type":"AgentMessage","status":"completed"`), false, 0},
+		"the same words in a prompt": {`{"type":"response_item","payload":{"type":"item_completed","item":{"id":"c1","type":"FileChange","status":"completed"}}}` + "\n", false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, now := filepath.Join(t.TempDir(), "rollout.jsonl"), time.Unix(1000, 0)
+			var b pulse.Book
+			b.Heard("s", file, "", now)
+			grows(t, file, tt.line)
+			b.Look(now, time.Second)
+			if tt.asked {
+				b.Heard("s", file, "c1", now)
+			}
+			if got := b.Look(now.Add(time.Minute), time.Second); len(got) != tt.want {
+				t.Errorf("got %v, want %d", got, tt.want)
+			}
+		})
+	}
+}

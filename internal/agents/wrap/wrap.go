@@ -46,6 +46,8 @@ type Server struct {
 	As      string `json:"as"`             // what Tidemark calls it
 	Why     string `json:"why,omitzero"`
 	Command string `json:"command,omitzero"` // its command or address, for people
+	// Package is set where it is a server that is known to bring nothing from elsewhere, in the user's own settings.
+	Package string `json:"package,omitzero"`
 	// Relay is how the agent starts what stands before the server, up to the server's own command; nil: it does not, or
 	// it was not put there by Wrap: what calls itself tidemark in a repository's file may be anything.
 	Relay []string `json:"-"`
@@ -302,6 +304,9 @@ func (j *job) file(f opened) []byte {
 		next, upstream, why := j.rewrite(&e, f)
 		if v.Why = why; why == "" {
 			v.Behind = true
+			if v.Scope == "" && !j.project {
+				v.Package = e.ofMachine()
+			}
 			out = append(append(out, f.src[at:e.start]...), next...)
 			at = e.end
 			j.remember(written{File: f.path, Where: e.where, Old: string(f.src[e.start:e.end]), New: next, Upstream: upstream})

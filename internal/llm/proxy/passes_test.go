@@ -93,6 +93,20 @@ func TestAConversationIsMadeAndNotRun(t *testing.T) {
 		if g := w.post(path, `{"metadata":{"a":"b"}}`); g.body != `{"id":"conv_1"}` || w.provider.last().body != `{"metadata":{"a":"b"}}` {
 			t.Errorf("%s: got %d %s, sent %s", path, g.status, g.body, w.provider.last().body)
 		}
+		for _, answer := range []string{ // another provider runs a model on what holds nothing
+			`{"id":"conv_1","outputs":[{"type":"function.call","name":"wipe","arguments":"{}"}]}`, `[{"name":"wipe","arguments":"{}"}]`, `{"id":1,"id":2}`, `no`,
+		} {
+			for _, request := range []string{`{}`, ``, `{"metadata":{}}`} {
+				w.provider.only(answerJSON(answer))
+				if g := w.post(path, request); g.status != http.StatusBadGateway || strings.Contains(g.body, "wipe") {
+					t.Errorf("%s %s: got %d %s, want 502", path, request, g.status, g.body)
+				}
+			}
+		}
+		w.provider.only(answerEvents("data: {\"x\":1}\n\n"))
+		if g := w.post(path, `{}`); g.status != http.StatusBadGateway {
+			t.Errorf("%s, a stream: got %d %s, want 502", path, g.status, g.body)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func (x *exchange) through() *problem {
 		x.out.Header.Del("Content-Length")
 	}
 	x.r.Body = &guarded{ReadCloser: x.r.Body, from: body, callers: x.p.callers}
-	if x.rt.texts != format.None || opens {
+	if x.rt.texts != format.None || opens || x.rt.answers != nil {
 		x.out.Header.Set("Accept-Encoding", "identity")
 	}
 	proxy := &httputil.ReverseProxy{
@@ -119,6 +119,28 @@ func (x *exchange) checkMembers() *problem {
 	return nil
 }
 
+// checkAnswer refuses an answer that has more than the one it is taken for: what was sent may mean nothing to the provider it was
+// meant for, and to another that a model is to run.
+func (x *exchange) checkAnswer(resp *http.Response) error {
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxOpening+1))
+	if err != nil {
+		return err
+	}
+	var given map[string]strictjson.Value
+	known := len(raw) <= maxOpening && strictjson.Unmarshal(raw, &given) == nil
+	for name, value := range given { // what is no object and no list holds no call
+		known = known && (slices.Contains(x.rt.answers, name) || value.Kind() != '{' && value.Kind() != '[')
+	}
+	if !known {
+		return newProblem(http.StatusBadGateway, "the answer is more than a conversation that was made or named, so it was not passed on")
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{bytes.NewReader(raw), resp.Body}
+	return nil
+}
+
 // passes looks at the header of an answer that is not judged. A stream passes only on a path
 // that is known for one; the texts of a model are read by the schema of their format.
 func (x *exchange) passes(resp *http.Response) error {
@@ -130,6 +152,8 @@ func (x *exchange) passes(resp *http.Response) error {
 	switch {
 	case x.vouches:
 		return nil
+	case x.rt.answers != nil:
+		return x.checkAnswer(resp)
 	case streams && !x.rt.events:
 		return newProblem(http.StatusBadGateway, "the answer is a stream, on a path that is not known for one"+x.vouching())
 	case x.rt.texts != format.None:

@@ -57,6 +57,7 @@ type route struct {
 	events  bool       // its answer may be a stream, where nothing is judged
 	texts   format.API // its answer is a model's in this envelope, and may hold nothing but text
 	members []string   // all that the request may have, where another API has the same path
+	answers []string   // then: what its answer may have besides plain values
 	why     string     // of a refusal
 	locked  bool       // nobody can vouch for it
 }
@@ -141,7 +142,10 @@ func passRoute(method string, parts []string) route {
 	case method == http.MethodPost && len(about) == 1 && (about[0] == "completions" || about[0] == "complete"):
 		return route{way: through, texts: format.Chat, events: true} // older texts have the same envelope
 	case method == http.MethodPost && about[0] == "conversations" && len(about) <= 2: // another provider runs a model there
-		return route{way: through, members: []string{"items", "metadata"}, why: whyAgents}
+		return route{
+			way: through, why: whyAgents,
+			members: []string{"items", "metadata"}, answers: []string{"id", "object", "created_at", "metadata"},
+		}
 	}
 	if p, ok := passing(method, parts); ok {
 		return route{way: through, events: p.events, plain: p.plain, list: p.plain && method == http.MethodGet}

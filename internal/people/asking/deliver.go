@@ -104,10 +104,10 @@ func (c *Channel) vote(ctx context.Context, q tidemark.Question, choice, by, nam
 	var late *tidemark.AnswerError
 	switch {
 	case err == nil && c.pending(ctx, q):
-		return fmt.Sprintf("%s by %s. %s", c.label(choice), name, out.Notice), errAnother
+		return fmt.Sprintf("%s by %s. %s", c.named(&q, choice), name, out.Notice), errAnother
 	case err == nil:
 		c.answered()
-		return fmt.Sprintf("%s by %s. %s", c.label(choice), name, out.Notice), nil
+		return fmt.Sprintf("%s by %s. %s", c.named(&q, choice), name, out.Notice), nil
 	case errors.Is(err, tidemark.ErrProof), errors.Is(err, tidemark.ErrElector):
 		return "Not approved: " + err.Error() + ". It is asked again.", err
 	case errors.As(err, &late):

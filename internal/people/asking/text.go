@@ -21,7 +21,24 @@ func ShownWhole(q *tidemark.Question) bool {
 	return q.Kind != KindDefinition || length(q.Prompt) <= maxWhole
 }
 
-func title(q tidemark.Question) string { return "Approval needed: " + q.Tool }
+// KindAlarm is the kind of what is no question at all: something about an agent's host that people must know. There is one
+// button, by which somebody says that they have seen it.
+const KindAlarm = "alarm"
+
+func title(q tidemark.Question) string {
+	if q.Kind == KindAlarm {
+		return "Look at once: an agent on this machine is not watched as it was"
+	}
+	return "Approval needed: " + q.Tool
+}
+
+// named is the text of a choice at a question.
+func (c *Channel) named(q *tidemark.Question, choice string) string {
+	if q.Kind == KindAlarm {
+		return "Seen"
+	}
+	return c.label(choice)
+}
 
 // label is the text of a choice.
 func (c *Channel) label(choice string) string {
@@ -60,6 +77,8 @@ func (c *Channel) show(q tidemark.Question) Post {
 		where = "the console: " + p.Link
 	}
 	switch {
+	case q.Kind == KindAlarm:
+		choices = []string{deny}
 	case !ShownWhole(&q):
 		choices = []string{deny}
 		add("To accept", "it is too long to be shown whole here. Read it in "+where)
@@ -75,7 +94,7 @@ func (c *Channel) show(q tidemark.Question) Post {
 	add("Session", strings.TrimSuffix(q.Session+" / "+q.Branch, " / "))
 	add("Expires", fmt.Sprintf("%s UTC (in %s)", q.Expires.UTC().Format("15:04:05"), q.Expires.Sub(c.o.Now()).Round(time.Second)))
 	for _, choice := range choices {
-		p.Buttons = append(p.Buttons, Button{c.label(choice), choice})
+		p.Buttons = append(p.Buttons, Button{c.named(&q, choice), choice})
 	}
 	return p
 }

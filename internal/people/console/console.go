@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/consent"
@@ -58,6 +59,7 @@ type Options struct {
 	Version string
 	Offices Offices
 	People  *roster.Roster // those with a token of their own; nil: nobody
+	Alarms  *alarm.Book    // what was noticed about hosts; nil: nobody looks
 	Pins    *pins.Keeper   // what MCP servers looked like when they were accepted; nil: nobody keeps it
 
 	Provider *oidc.Provider  // where people can sign in too; nil: nowhere
@@ -78,6 +80,7 @@ type Console struct {
 	offices Offices
 	people  *roster.Roster
 	pins    *pins.Keeper
+	alarms  *alarm.Book
 	history *definitions.Book // how tools came to be described as they are
 	oidc    *oidc.Provider
 	push    *webpush.Sender
@@ -108,7 +111,7 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
-		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, oidc: o.Provider, push: o.Push,
+		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, alarms: o.Alarms, oidc: o.Provider, push: o.Push,
 		history: definitions.New(o.Log),
 		assets:  files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
@@ -110,6 +111,10 @@ func (c *Console) find(ctx context.Context, id string) (tidemark.Question, error
 func (c *Console) questionPage(v *visit) {
 	if id := v.r.PathValue("id"); pins.IsNotice(id) { // they stand with the others
 		http.Redirect(v.w, v.r, Path+"/#definitions", http.StatusSeeOther)
+		return
+	}
+	if alarm.Is(v.r.PathValue("id")) { // on every page
+		http.Redirect(v.w, v.r, Path+"/", http.StatusSeeOther)
 		return
 	}
 	q, err := c.find(v.r.Context(), v.r.PathValue("id"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/alarm"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
@@ -107,6 +108,11 @@ func (c *Console) notices(v *visit) (h.Part, error) {
 // takes; keeping it hidden takes neither, as denying a call does not.
 func (c *Console) answerNotice(v *visit) {
 	do, err := v.r.PostForm.Get("do"), error(nil)
+	if id := v.r.PostForm.Get("what"); c.alarms != nil && alarm.Is(id) { // gone already is as good
+		c.alarms.Seen(id)
+		http.Redirect(v.w, v.r, Path+"/", http.StatusSeeOther)
+		return
+	}
 	switch {
 	case c.pins == nil || do != "accept" && do != "deny":
 		err = say(http.StatusBadRequest, "Nothing was changed: say accept or deny.")

@@ -102,6 +102,13 @@ func (c *Console) banners(v *visit) h.HTML {
 		out = append(out, h.El("p", h.Class("banner bad"),
 			h.T("All keys were forgotten from the command line. If that was not you, somebody else can use this machine as you.")))
 	}
+	if c.alarms != nil {
+		for _, o := range c.alarms.Open() {
+			out = append(out, h.El("p", h.Class("banner bad"), h.T(o.About+": "+o.Text+". Look with: tidemark doctor")),
+				h.El("form", h.A("method", "post"), h.A("action", noticesPath), c.token(v, noticesPath), hidden("what", o.ID),
+					h.El("button", h.A("name", "do"), h.A("value", "deny"), h.T("I have seen it"))))
+		}
+	}
 	if c.keys.Required() == consent.None {
 		out = append(out, h.El("p", h.Class("banner"),
 			h.T("Whoever has the approver's token can approve. "),

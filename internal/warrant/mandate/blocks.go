@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 )
@@ -13,7 +14,10 @@ var header = regexp.MustCompile(`^\s*(?:[-*]\s+)?([A-Za-z][A-Za-z _-]{0,24}):\s+
 
 // blocks reads a text that begins with such a block. It is false where it does not. All says that every block counts;
 // else only the head does.
-func (r *Records) blocks(step uint64, content string, all bool) bool {
+func (r *Records) blocks(step uint64, content []byte, all bool) bool {
+	if line, _, _ := bytes.Cut(content, []byte("\n")); len(content) > 0 && !header.Match(bytes.TrimRight(line, "\r")) {
+		return false // before a copy is made of it
+	}
 	first, n := "", 0
 	rec := Record{step: step, parent: -1, print: true}
 	flush := func() {
@@ -22,7 +26,7 @@ func (r *Records) blocks(step uint64, content string, all bool) bool {
 		}
 		rec = Record{step: step, parent: -1, print: true}
 	}
-	for line := range strings.Lines(content) {
+	for line := range strings.Lines(string(content)) {
 		if n++; n > maxLines {
 			r.full = true
 			break

@@ -81,7 +81,7 @@ func (r *Records) markPrinted(step uint64) {
 func (r *Records) AddPage(step uint64, tool string, call []string, content []byte) {
 	r.calls[step], r.covers = r.asks(tool, call), map[string]int{}
 	r.firsts[step] = len(r.all)
-	r.add(Record{step: step, parent: -1, fields: []field{textOf(string(content))}})
+	r.add(Record{step: step, parent: -1, fields: []field{textOf(content)}})
 }
 
 // Add reads the records of a result. Call is what was asked for, and free says that the result is a text that
@@ -96,13 +96,13 @@ func (r *Records) Add(step uint64, tool string, call []string, content []byte, f
 		if first := bytes.TrimLeft(content, "\ufeff \t\r\n"); len(first) > 0 && first[0] != '{' && first[0] != '[' {
 			r.markPrinted(step) // lines of names and values: a text may look so
 		}
-	case r.blocks(step, string(content), !free || list):
+	case r.blocks(step, content, !free || list):
 	case free && !list:
-		r.add(Record{step: step, parent: -1, fields: []field{textOf(string(content))}})
+		r.add(Record{step: step, parent: -1, fields: []field{textOf(content)}})
 	case list:
 		r.lines(step, string(content))
 	default:
-		r.add(Record{step: step, parent: -1, fields: []field{textOf(string(content))}})
+		r.add(Record{step: step, parent: -1, fields: []field{textOf(content)}})
 	}
 }
 
@@ -220,8 +220,8 @@ func (rec *Record) collect(v *origin.Value, lists *[]*origin.Value, depth int) {
 }
 
 // textOf is a text that somebody wrote: nothing is called by it, and its figures are found.
-func textOf(text string) field {
-	return field{key: "text", figures: figuresOf(text[:min(len(text), maxText)])}
+func textOf(content []byte) field {
+	return field{key: "text", figures: figuresOf(string(content[:min(len(content), maxText)]))}
 }
 
 func fieldOf(key, text string) field {
