@@ -74,6 +74,7 @@ type GrantView struct {
 
 	Always bool      `json:"always,omitzero"` // it holds in every session of the agent
 	Reads  bool      `json:"reads,omitzero"`  // it says that the tool only reads
+	Pin    string    `json:"pin,omitzero"`    // the hash of the definition that it was said of
 	Agent  string    `json:"agentId,omitzero"`
 	Given  time.Time `json:"given,omitzero"` // of what holds in every session
 	Used   time.Time `json:"used,omitzero"`  // when it last let a call through, to a day
@@ -294,6 +295,8 @@ type Explanation struct {
 type Example struct {
 	Said []string // messages of the user's own
 	Read []string // texts that somebody else wrote and the agent read
+
+	Tools []tool.Definition // what the agent is offered; a tool that is not among them is understood by its name
 }
 
 // Explain asks the policy about a tool at a level, for people. It makes no permit.
@@ -345,6 +348,7 @@ func itemOf(w *warrant.Warrant, shown []event.Shown) *event.Covering {
 // judgement is what the conversation has said and read.
 func (x *Example) judgement(level trust.Level) *warrant.Context {
 	c := warrant.New(vocabulary.Shipped())
+	c.Tools(x.Tools)
 	for _, text := range x.Said {
 		c.User(text)
 	}
