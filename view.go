@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -251,9 +252,11 @@ type Standing struct {
 	Agent        string       // which agent's session it is; "": nobody said
 	Holder       event.Holder // whose it is; zero: nobody's
 	Taint        trust.Label
-	Begun        bool // a turn was begun there
-	Open         bool // the turn that was asked about is
-	WordsUnknown bool // a door that cannot hear the user began the session, and no message of theirs is known
+	Begun        bool     // a turn was begun there
+	Open         bool     // the turn that was asked about is
+	Turn         string   // the latest
+	ControlTools []string // those by which the host's framework steers itself
+	WordsUnknown bool     // a door that cannot hear the user began the session, and no message of theirs is known
 }
 
 // Standing says how a context stands.
@@ -264,6 +267,7 @@ func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
 		out = Standing{
 			Agent: s.state.Agent, Holder: s.state.Holder, Taint: b.Mark, Begun: b.Begun(),
 			Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown(),
+			Turn: b.Turn.ID, ControlTools: slices.Clone(s.state.ControlTools),
 		}
 		return nil
 	})
