@@ -42,8 +42,8 @@ func (r *reader) readPins(n *configfile.Node) []string {
 	var out []string
 	for _, item := range r.Texts(n) {
 		if !pinForm.MatchString(item.Text) {
-			r.Hintf(item.Pos, "tidemark tools --why prints the hash of each definition", "%s is no hash of a definition: that a tool only reads "+
-				"is said of one text of it", item.Path)
+			r.Hintf(item.Pos, "tidemark tools --why prints the hash of each definition",
+				"%s is no hash of a definition: that a tool only reads is said of one text of it", item.Path)
 		}
 		out = append(out, item.Text)
 	}

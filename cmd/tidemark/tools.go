@@ -92,12 +92,14 @@ func (e *env) toolReasons(list []toolLine) error {
 	for i := range list {
 		t := &list[i]
 		if len(t.Definitions) == 0 {
-			rows = append(rows, []cell{{"title", report.Line(t.Name)}, {"", t.Act}, {"", report.Line(t.Why)}, {"dim", "its name"}, {"", ""}, {"", ""}})
+			rows = append(rows, []cell{
+				{"title", report.Line(t.Name)}, {"", t.Act}, {"", report.Line(t.Why)}, {"dim", "its name"}, {"", ""}, {"", ""},
+			})
 		}
 		for _, d := range t.Definitions {
 			rows = append(rows, []cell{
-				{"title", report.Line(t.Name)}, {"", d.Act}, {"", report.Line(d.Why)}, {"", report.Line(cmp.Or(d.By, "a host"))}, {"", d.Hash},
-				{"", report.Line(d.Reads)},
+				{"title", report.Line(t.Name)}, {"", d.Act}, {"", report.Line(d.Why)}, {"", report.Line(cmp.Or(d.By, "a host"))},
+				{"", d.Hash}, {"", report.Line(d.Reads)},
 			})
 		}
 	}

@@ -52,7 +52,8 @@ func (c *Console) toolsPage(v *visit) {
 	}
 	body := h.List{
 		h.El("h1", h.T("Tools")),
-		h.El("p", h.T("What a call of each tool is taken for by its definition, or by its name where nobody described it, and what it brings into the context. "+
+		h.El("p", h.T("What a call of each tool is taken for by its definition, or by its name "+
+			"where nobody described it, and what it brings into the context. "+
 			"A tool nobody understands is asked about.")),
 		h.El("form", h.A("method", "get"), h.A("action", "/console/tools"), h.Class("filters"), field("Find", "find",
 			v.r.URL.Query().Get("find")), h.El("button", h.T("Filter"))),

@@ -36,7 +36,7 @@ type Tool struct {
 	Held     int64  `json:"held"`
 	Denied   int64  `json:"denied"`
 
-	Definitions []Definition `json:"definitions,omitzero" doc:"each text of it that holds now; absent: nobody described it, and its name speaks"`
+	Definitions []Definition `json:"definitions,omitzero" doc:"each text that holds now; absent: nobody described it"`
 }
 
 // Definition is one text of a tool, and what a call of it is taken for by that text.
