@@ -73,18 +73,31 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 		return known
 	}
 	id, err := m.lasting.Covers(ctx, *h, x.now)
+	by := event.Covering{ID: id, Giver: "always"}
 	if err == nil && id == "" && onlyLooks(w, x.set, h) {
-		id, err = m.lasting.Reads(ctx, h.Agent, h.Tool, h.Pin)
+		by, err = m.saidToRead(ctx, x, h)
 	}
-	if err != nil || id == "" {
+	if err != nil || by.ID == "" {
 		return false, unavailableIf(err)
 	}
-	v.Effect, v.Kind, v.Spent, x.decided.Spent = policy.Allow, "", id, id
-	if v.Item = (&event.Covering{ID: id, Giver: "always"}); strings.HasPrefix(id, readsID) {
-		v.Item.Giver = "vouched"
+	v.Effect, v.Kind, v.Item, x.decided.Item = policy.Allow, "", &by, &by
+	if by.Giver == "always" || by.Giver == "vouched" { // of the log of what lasts
+		v.Spent, x.decided.Spent = by.ID, by.ID
 	}
-	x.decided.Item = v.Item
 	return true, nil
+}
+
+// saidToRead is who says that a tool only reads, as it is defined: the policy, the host of a tool of its own, or a person. No id:
+// nobody does.
+func (m *Monitor) saidToRead(ctx context.Context, x *step, h *approval.Held) (event.Covering, error) {
+	switch {
+	case x.set.OnlyReads(h.Tool, h.Pin):
+		return event.Covering{ID: "annotations." + h.Tool + ".onlyReads", Giver: "policy"}, nil
+	case x.live.hostReads(h.Tool):
+		return event.Covering{ID: "host." + h.Tool, Giver: "host"}, nil
+	}
+	id, err := m.lasting.Reads(ctx, h.Agent, h.Tool, h.Pin)
+	return event.Covering{ID: id, Giver: "vouched"}, err
 }
 
 // onlyLooks reports whether a call would run if its tool only read: nothing that is grave or dangerous, and nothing in it
@@ -149,23 +162,10 @@ func slotOf(rule string) string {
 func (s *live) pin(name string) string {
 	for i := range s.tools {
 		if tool.Name(s.tools[i].Name) == name {
-			d := &s.tools[i]
-			hints := fmt.Sprint(hint(d.ReadOnly), hint(d.Destructive), hint(d.OpenWorld))
-			return mandate.Pin(d) + strings.ReplaceAll(hints, " ", "")
+			return mandate.Defined(&s.tools[i])
 		}
 	}
 	return ""
-}
-
-// hint is what a server says of its own tool, in a sign.
-func hint(b *bool) string {
-	switch {
-	case b == nil:
-		return "-"
-	case *b:
-		return "y"
-	}
-	return "n"
 }
 
 func unavailableIf(err error) error {
@@ -227,7 +227,7 @@ func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
 		g := &list[i]
 		v := GrantView{
 			ID: g.ID, Tools: []string{g.Tool}, Ceiling: g.Ceiling, Opens: g.String(), By: g.By, Always: true, Reads: g.Reads,
-			Agent: g.Agent, Given: time.Unix(0, g.Given).UTC(),
+			Pin: g.Pin, Agent: g.Agent, Given: time.Unix(0, g.Given).UTC(),
 		}
 		if g.Used > 0 {
 			v.Used = time.Unix(0, g.Used).UTC()
@@ -278,9 +278,19 @@ type leaving struct {
 
 // ownsShell reports whether a tool runs command lines and is the host's own: a door said so, and no name does.
 func (s *live) ownsShell(name string) bool {
-	if !tool.IsShell(name) {
-		return false
-	}
+	return tool.IsShell(name) && s.owns(name)
+}
+
+// hostReads reports whether a tool is the host's own and the host says that it only reads.
+func (s *live) hostReads(name string) bool {
+	i := slices.IndexFunc(s.tools, func(d tool.Definition) bool { return tool.Name(d.Name) == name })
+	return i >= 0 && yes(s.tools[i].ReadOnly) && !yes(s.tools[i].Destructive) && s.owns(name)
+}
+
+func yes(b *bool) bool { return b != nil && *b }
+
+// owns reports whether a tool is the host's own, as its door says.
+func (s *live) owns(name string) bool {
 	for i := range s.tools {
 		if d := &s.tools[i]; d.Host != nil && tool.Name(d.Name) == name {
 			return *d.Host

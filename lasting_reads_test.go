@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -49,31 +50,7 @@ func TestAPersonSaysThatAToolOnlyReads(t *testing.T) {
 	}
 	w.want(policy.Allow, s, look)
 	w = w.again()
-	changed, hinted, wider := oddDefs(), oddDefs(), oddDefs()
-	changed[1].Description = "Berths of the ledger, and tell the harbour."
-	hinted[1].Destructive = yesHint(true)
-	wider[1].Schema = []byte(`{"properties":{"berth":{"type":"string"},"notify":{"type":"string"}}}`)
-	for name, c := range map[string]struct {
-		defs  []tool.Definition
-		agent string
-		call  tool.Call
-		want  policy.Effect
-	}{
-		"the same definition":   {oddDefs(), "desk", look, policy.Allow},
-		"a changed description": {changed, "desk", look, policy.Confirm},
-		"a changed hint":        {hinted, "desk", look, policy.Confirm},
-		"a wider schema":        {wider, "desk", look, policy.Confirm},
-		"another agent":         {oddDefs(), "visitor", look, policy.Confirm},
-		"another tool":          {oddDefs(), "desk", call("delete_berth", `{"berth":"berths"}`), policy.Confirm},
-		"what others have":      {oddDefs(), "desk", call("ledger_berth", `{"berth":"card 4481 2290"}`), policy.Confirm},
-		"an address of a page":  {oddDefs(), "desk", call("ledger_berth", `{"berth":"berths","to":"kes@quick.example"}`), policy.Confirm},
-		"a command":             {oddDefs(), "desk", call("ledger_berth", `{"berth":"berths","command":"rm -rf /"}`), policy.Confirm},
-	} {
-		ref := w.crew(strings.ReplaceAll(name, " ", "-"), c.agent, c.defs)
-		if v := w.decide(ref, c.call); v.Effect != c.want {
-			t.Errorf("%s: got %s by %s, item %+v, want %s", name, v.Effect, v.Rule, v.Item, c.want)
-		}
-	}
+	w.heldByWhoSays(look, policy.Confirm)
 	list, err := w.Lasting(t.Context())
 	if err != nil || len(list) != 1 || !list[0].Reads || !list[0].Until.IsZero() {
 		t.Fatalf("the list is %+v, %v", list, err)
@@ -94,6 +71,86 @@ func TestNobodySaysOfAGraveToolThatItReads(t *testing.T) {
 		}
 		if out, err := w.saysReads(s, c); !errors.Is(err, approval.ErrUsage) {
 			t.Errorf("%s: got %+v, %v", c.Name, out, err)
+		}
+	}
+}
+
+// heldByWhoSays tries what somebody who controls the server of ledger_berth would, where it is said of its definition that it only
+// reads. another is what becomes of the same look of another agent.
+func (w *world) heldByWhoSays(look tool.Call, another policy.Effect) {
+	w.Helper()
+	changed, hinted, wider := oddDefs(), oddDefs(), oddDefs()
+	changed[1].Description = "Berths of the ledger, and tell the harbour."
+	hinted[1].Destructive = yesHint(true)
+	wider[1].Schema = []byte(`{"properties":{"berth":{"type":"string"},"notify":{"type":"string"}}}`)
+	for name, c := range map[string]struct {
+		defs  []tool.Definition
+		agent string
+		call  tool.Call
+		want  policy.Effect
+	}{
+		"the same definition":   {oddDefs(), "desk", look, policy.Allow},
+		"a changed description": {changed, "desk", look, policy.Confirm},
+		"a changed hint":        {hinted, "desk", look, policy.Confirm},
+		"a wider schema":        {wider, "desk", look, policy.Confirm},
+		"another agent":         {oddDefs(), "visitor", look, another},
+		"another tool":          {oddDefs(), "desk", call("delete_berth", `{"berth":"berths"}`), policy.Confirm},
+		"what others have":      {oddDefs(), "desk", call("ledger_berth", `{"berth":"card 4481 2290"}`), policy.Confirm},
+		"an address of a page":  {oddDefs(), "desk", call("ledger_berth", `{"berth":"berths","to":"kes@quick.example"}`), policy.Confirm},
+		"a command":             {oddDefs(), "desk", call("ledger_berth", `{"berth":"berths","command":"rm -rf /"}`), policy.Confirm},
+	} {
+		ref := w.crew(strings.ReplaceAll(name, " ", "-"), c.agent, c.defs)
+		if v := w.decide(ref, c.call); v.Effect != c.want {
+			w.Errorf("%s: got %s by %s, item %+v, want %s", name, v.Effect, v.Rule, v.Item, c.want)
+		}
+	}
+}
+
+// MAN-03: the policy says it of one definition, by its hash, for every agent; whoever controls the server has no more by it than by
+// a person's word, and grave tools are none that only read.
+func TestThePolicySaysThatAToolOnlyReads(t *testing.T) {
+	look, defs := call("ledger_berth", `{"berth":"berths"}`), oddDefs()
+	file := "preset: balanced\nannotations:\n"
+	for i := range defs {
+		file += "  " + defs[i].Name + ": {onlyReads: [" + mandate.Defined(&defs[i]) + "]}\n"
+	}
+	w := newWorld(t, file)
+	w.heldByWhoSays(look, policy.Allow)
+	v := w.want(policy.Allow, w.crew("s", "desk", defs), look)
+	if v.Item == nil || v.Item.Giver != "policy" || v.Item.ID != "annotations.ledger_berth.onlyReads" || v.Spent != "" {
+		t.Errorf("the verdict names %+v", v.Item)
+	}
+	w.want(policy.Confirm, main("s"), call("pay_berth", `{"berth":"berths","amount":4}`))
+	respelled := oddDefs()
+	respelled[1].Schema = []byte(`{ "properties" : { "berth" : { "type" : "string" } } }`)
+	w.want(policy.Allow, w.crew("respelled", "desk", respelled), look)
+	silent := newWorld(t, "preset: balanced")
+	silent.want(policy.Confirm, silent.crew("s", "desk", defs), look)
+}
+
+// MAN-03: a host says it of a tool of its own, and of no other's: a server's hint is a claim.
+func TestAHostSaysThatItsOwnToolOnlyReads(t *testing.T) {
+	look := call("ledger_berth", `{"berth":"berths"}`)
+	own := func(host, reads, destroys *bool) []tool.Definition {
+		defs := oddDefs()
+		defs[1].Host, defs[1].ReadOnly, defs[1].Destructive = host, reads, destroys
+		return defs
+	}
+	yes, no := yesHint(true), yesHint(false)
+	w := newWorld(t, "preset: balanced")
+	for name, c := range map[string]struct {
+		defs []tool.Definition
+		want policy.Effect
+	}{
+		"its own, that reads":      {own(yes, yes, no), policy.Allow},
+		"of a server":              {own(no, yes, nil), policy.Confirm},
+		"of nobody knows":          {own(nil, yes, nil), policy.Confirm},
+		"its own, silent":          {own(yes, nil, nil), policy.Confirm},
+		"its own, that destroys":   {own(yes, yes, yes), policy.Confirm},
+		"its own, that only looks": {own(yes, yes, nil), policy.Allow},
+	} {
+		if v := w.decide(w.crew(strings.ReplaceAll(name, " ", "-"), "desk", c.defs), look); v.Effect != c.want {
+			t.Errorf("%s: got %s by %s, item %+v, want %s", name, v.Effect, v.Rule, v.Item, c.want)
 		}
 	}
 }

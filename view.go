@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +75,7 @@ type GrantView struct {
 
 	Always bool      `json:"always,omitzero"` // it holds in every session of the agent
 	Reads  bool      `json:"reads,omitzero"`  // it says that the tool only reads
+	Pin    string    `json:"pin,omitzero"`    // the hash of the definition that it was said of
 	Agent  string    `json:"agentId,omitzero"`
 	Given  time.Time `json:"given,omitzero"` // of what holds in every session
 	Used   time.Time `json:"used,omitzero"`  // when it last let a call through, to a day
@@ -250,9 +252,11 @@ type Standing struct {
 	Agent        string       // which agent's session it is; "": nobody said
 	Holder       event.Holder // whose it is; zero: nobody's
 	Taint        trust.Label
-	Begun        bool // a turn was begun there
-	Open         bool // the turn that was asked about is
-	WordsUnknown bool // a door that cannot hear the user began the session, and no message of theirs is known
+	Begun        bool     // a turn was begun there
+	Open         bool     // the turn that was asked about is
+	Turn         string   // the latest
+	ControlTools []string // those by which the host's framework steers itself
+	WordsUnknown bool     // a door that cannot hear the user began the session, and no message of theirs is known
 }
 
 // Standing says how a context stands.
@@ -263,6 +267,7 @@ func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
 		out = Standing{
 			Agent: s.state.Agent, Holder: s.state.Holder, Taint: b.Mark, Begun: b.Begun(),
 			Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown(),
+			Turn: b.Turn.ID, ControlTools: slices.Clone(s.state.ControlTools),
 		}
 		return nil
 	})
@@ -294,6 +299,8 @@ type Explanation struct {
 type Example struct {
 	Said []string // messages of the user's own
 	Read []string // texts that somebody else wrote and the agent read
+
+	Tools []tool.Definition // what the agent is offered; a tool that is not among them is understood by its name
 }
 
 // Explain asks the policy about a tool at a level, for people. It makes no permit.
@@ -345,6 +352,7 @@ func itemOf(w *warrant.Warrant, shown []event.Shown) *event.Covering {
 // judgement is what the conversation has said and read.
 func (x *Example) judgement(level trust.Level) *warrant.Context {
 	c := warrant.New(vocabulary.Shipped())
+	c.Tools(x.Tools)
 	for _, text := range x.Said {
 		c.User(text)
 	}

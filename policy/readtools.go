@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -25,9 +28,32 @@ func (r *reader) readAnnotations(n *configfile.Node) {
 		}
 		r.Fields(k.Value, map[string]func(*configfile.Node){
 			"taintSource": fact(&a.source), "taintSink": fact(&a.sink), "sensitive": fact(&a.sensitive),
+			"onlyReads": func(v *configfile.Node) { a.reads = r.readPins(v) },
 		})
 		r.annotations[name] = a
 	}
+}
+
+// pinForm is a definition in a few signs: its text, and what its server's hints claim.
+var pinForm = regexp.MustCompile(`^[0-9a-f]{24}[-yn]{3}$`)
+
+// readPins reads definitions of a tool, as tidemark tools --why prints them.
+func (r *reader) readPins(n *configfile.Node) []string {
+	var out []string
+	for _, item := range r.Texts(n) {
+		if !pinForm.MatchString(item.Text) {
+			r.Hintf(item.Pos, "tidemark tools --why prints the hash of each definition",
+				"%s is no hash of a definition: that a tool only reads is said of one text of it", item.Path)
+		}
+		out = append(out, item.Text)
+	}
+	return out
+}
+
+// OnlyReads reports whether the file says of a definition of a tool, by its hash, that it only reads. What pays, deletes, grants or
+// runs by its own words is none of those for it, and what a call carries is still looked at.
+func (s *Set) OnlyReads(name, pin string) bool {
+	return pin != "" && slices.Contains(s.facts.annotations[tool.Name(name)].reads, pin)
 }
 
 // readTrustRules reads rules on the arguments of calls (HOOK-12).

@@ -147,7 +147,10 @@ func (s *scope) output(name string) output {
 }
 
 // annotation is what a tool is, as far as somebody said so.
-type annotation struct{ source, sink, sensitive *bool }
+type annotation struct {
+	source, sink, sensitive *bool
+	reads                   []string // the definitions of it that only read
+}
 
 func said(b *bool, otherwise bool) bool {
 	if b == nil {

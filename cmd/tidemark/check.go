@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/reports/renamed"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -47,19 +48,25 @@ func (e *env) check() error {
 	if err != nil && !errors.As(err, &bad) {
 		return err
 	}
+	src := []byte(nil)
+	if p.Config != "" {
+		src, _ = os.ReadFile(p.Config)
+	}
+	old := renamed.Faults(p.Config, renamed.Find(p.Config, src))
+	faults = append(faults, old...)
+	faults.Sort()
 	if e.json {
 		rows := []faultJSON{}
 		for _, f := range faults {
 			rows = append(rows, faultJSON{f.Pos.File, f.Pos.Line, f.Pos.Col, f.Severity.String(), f.Message, f.Hint})
 		}
-		if err := e.printJSON(map[string]any{"ok": bad == nil, "file": p.Config, "faults": rows}); err != nil {
+		if err := e.printJSON(map[string]any{"ok": bad == nil && len(old) == 0, "file": p.Config, "faults": rows}); err != nil {
 			return err
 		}
 	} else if len(faults) > 0 {
-		src, _ := os.ReadFile(p.Config)
 		fmt.Fprint(e.errOut, newUI(e.errOut).faults(faults.Render(src)))
 	}
-	if bad != nil {
+	if bad != nil || len(old) > 0 {
 		return errFault
 	}
 	if !e.json {

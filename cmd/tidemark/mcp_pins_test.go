@@ -93,6 +93,10 @@ func TestDefinitionsAreReviewedAndAcceptedFromTheCommandLine(t *testing.T) {
 	if out := s.says(t, "tools", "history", "send_mail"); !strings.Contains(out, "accepted by") || !strings.Contains(out, "+description: "+evil) {
 		t.Errorf("the history without a server: %q", out)
 	}
+	if out := s.says(t, "tools", "--why", "--find", "send_mail"); !strings.Contains(out, "send") || !strings.Contains(out, "mail@") ||
+		!regexp.MustCompile(`[0-9a-f]{24}[-yn]{3}`).MatchString(out) {
+		t.Errorf("tools --why prints\n%s", out)
+	}
 	if out := s.says(t, "tools", "history", "none"); !strings.Contains(out, "nobody has described") {
 		t.Errorf("the history of nothing: %q", out)
 	}

@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/people/office"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
+	"github.com/tidemark/tidemark/internal/reports/renamed"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
@@ -42,8 +44,94 @@ be more or fewer, which calls that were stopped would run, and where the file is
 			RunE: func(cmd *cobra.Command, args []string) error { return e.comparePolicy(cmd.Context(), args[0]) },
 		},
 		e.draftCommand(),
+		e.renamedCommand(),
 		save,
 	}
+}
+
+func (e *env) renamedCommand() *cobra.Command {
+	var write bool
+	cmd := &cobra.Command{
+		Use:   "migrate [FILE...]",
+		Short: "Replace ids of rules that shipped presets no longer have, in policy files, alerts and dashboards",
+		Long: `Look through files for ids of rules that a shipped preset once had (balanced.command) and has no
+more, and show as a diff what the cells of its table are called that say the same now
+(balanced.execute.order). Nothing is written without --write. An id that became several cells is
+shown with its place, and left to you. Without a name, the policy file here; tidemark check
+refuses a policy file that names such an id.`,
+		Example: `  tidemark policy migrate tidemark.yaml alerts/*.yml
+  tidemark policy migrate --write tidemark.yaml`,
+		RunE: func(_ *cobra.Command, files []string) error { return e.rename(files, write) },
+	}
+	cmd.Flags().BoolVar(&write, "write", false, "write the files")
+	return cmd
+}
+
+// rename replaces old ids in files. A file is written whole or not at all.
+func (e *env) rename(files []string, write bool) error {
+	if len(files) == 0 {
+		p, err := e.paths()
+		if err != nil {
+			return err
+		}
+		if p.Config == "" {
+			return errors.New("policy migrate: there is no policy file here: name one")
+		}
+		files = []string{p.Config}
+	}
+	var faults bool
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("policy migrate: %w", err)
+		}
+		text, left := renamed.Rewrite(file, src)
+		e.printf("%s", e.diff(definitions.Diff(file, src, file+" (migrated)", text)))
+		if len(left) > 0 {
+			faults = true
+			fmt.Fprint(e.errOut, newUI(e.errOut).faults(renamed.Faults(file, left).Render(src)))
+		}
+		switch {
+		case string(text) == string(src):
+			e.printf("%s: nothing to replace\n", report.Line(file))
+		case !write:
+			e.printf("%s: not written; --write does that\n", report.Line(file))
+		default:
+			if err := replaceFile(file, text); err != nil {
+				return fmt.Errorf("policy migrate: %w", err)
+			}
+			e.printf("%s: written\n", report.Line(file))
+		}
+	}
+	if faults {
+		return errFault
+	}
+	return nil
+}
+
+// replaceFile puts a text in the place of a file's, whole, with the file's own permissions.
+func replaceFile(file string, text []byte) error {
+	file, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return err
+	}
+	was, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	next := file + ".migrated"
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, was.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(next, file)
+	}
+	if err != nil {
+		_ = os.Remove(next)
+	}
+	return err
 }
 
 // policyServer is the server whose policy it is.

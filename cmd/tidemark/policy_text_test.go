@@ -76,3 +76,35 @@ func TestPolicyAndToolsFromTheCommandLine(t *testing.T) {
 		t.Errorf("without a server the tools are %q", out)
 	}
 }
+
+// Ids of rules that are no more are refused with their place, and replaced after a look.
+func TestOldRuleIDsAreMigrated(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "old.yaml")
+	text := "preset: balanced\nrules:\n  - {name: x, when: 'tool == \"a\"', effect: deny, reason: like balanced.command}\n"
+	if err := os.WriteFile(file, []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		args  []string
+		code  int
+		says  string
+		holds string
+	}{
+		{[]string{"check", file}, 1, "old.yaml:3:63: no preset has a rule balanced.command any more", "like balanced.command"},
+		{[]string{"policy", "migrate", file}, 0, "not written; --write does that", "like balanced.command"},
+		{[]string{"policy", "migrate", "--write", file}, 0, "+  - {name: x", "like balanced.execute.order"},
+		{[]string{"policy", "migrate", file}, 0, "nothing to replace", "like balanced.execute.order"},
+		{[]string{"check", file}, 0, "0 warning(s)", "like balanced.execute.order"},
+	} {
+		var out strings.Builder
+		if code := run(t.Context(), step.args, strings.NewReader(""), &out, &out); code != step.code || !strings.Contains(out.String(), step.says) {
+			t.Errorf("%q: %d\n%s", step.args, code, out.String())
+		}
+		if raw, err := os.ReadFile(file); err != nil || !strings.Contains(string(raw), step.holds) {
+			t.Errorf("after %q: %v\n%s", step.args, err, raw)
+		}
+	}
+	if is, err := os.Stat(file); err != nil || is.Mode().Perm() != 0o640 {
+		t.Errorf("its mode is %v, %v", is, err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -50,7 +51,10 @@ unless --format is given; and log, the sessions of the data folder (its log keep
 arguments but those a question showed).
 
 A call that is asked about is answered as the recording says; where it does not, the
-answer is no, or yes with --approve. A call that did not run brings no result.
+answer is no, or yes with --approve. A call that did not run brings no result. A yes is for
+the one call (in a trace, answer: once) or for the task (answer: task); where a recording only
+says approve, --answers decides, and --answers both plays it both ways and prints a column for
+each: questions, runs left alone, runs stopped, and which of --must-stop were.
 
 Exit status: 0, 1 if a bar (--max-asks, --must-stop) is missed, 2 if something could not
 be read.`,
@@ -58,6 +62,7 @@ be read.`,
   tidemark replay --policy strict.yaml --diff quiet.yaml ~/transcripts
   tidemark replay --format trace --json - < runs.jsonl
   tidemark replay --max-asks 0.2 --must-stop attack-7:3 runs.jsonl
+  tidemark replay --answers both --must-stop-file attacks.txt runs.jsonl
   tidemark replay --format log --html report.html`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if !cmd.Flags().Changed("max-asks") {
@@ -65,8 +70,8 @@ be read.`,
 			} else if f.maxAsks < 0 {
 				return errors.New("replay: --max-asks: a number from 0 on")
 			}
-			if f.answers != "once" && f.answers != "task" {
-				return errors.New("replay: --answers: once or task")
+			if !slices.Contains([]string{"once", "task", "both"}, f.answers) || f.answers == "both" && f.diff != "" {
+				return errors.New("replay: --answers: once, task, or both, which goes without --diff")
 			}
 			return e.replay(cmd.Context(), &f, files)
 		},
@@ -77,7 +82,7 @@ be read.`,
 	fl.StringVar(&f.diff, "diff", "", "second policy file: print the calls about which the two differ")
 	fl.StringVar(&f.agent, "agent", "", "agent whose overrides apply")
 	fl.BoolVar(&f.approve, "approve", false, "say yes where the recording does not tell the answer")
-	fl.StringVar(&f.answers, "answers", "once", "what a yes is where the recording does not say: once, or task")
+	fl.StringVar(&f.answers, "answers", "once", "what a yes is where the recording does not say: once, task, or both side by side")
 	fl.BoolVar(&f.keep, "keep-going", false, "go on after a run that cannot be read; the exit status is still 2")
 	fl.StringVar(&f.html, "html", "", "write a report for people to this file")
 	fl.Float64Var(&f.maxAsks, "max-asks", 0, "fail if there are more questions per run than this")
@@ -111,8 +116,9 @@ func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error 
 	if err != nil {
 		return err
 	}
+	tasked, _ := f.targets()
 	r := &replaying{
-		env: e, flags: f, targets: targets, total: in.bytes,
+		env: e, flags: f, targets: targets, tasked: tasked, total: in.bytes,
 		bar: newProgress(e.errOut, "replaying"), out: bufio.NewWriter(e.out),
 	}
 	if err := r.openPage(); err != nil {
@@ -129,6 +135,7 @@ func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error 
 
 func (e *env) replayOptions(f *replayFlags) (replay.Options, error) {
 	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve, Tasks: f.answers == "task"}, Hosts: sessionHosts()}
+	o.Both = f.answers == "both"
 	path := f.policy
 	if path == "" {
 		p, err := e.paths()
@@ -185,6 +192,7 @@ type replaying struct {
 	*env
 	flags   *replayFlags
 	targets *replay.Targets
+	tasked  *replay.Targets // the same, where a yes is for the task
 	bar     *progress
 	total   int64
 	read    atomic.Int64 // bytes of recordings that are done
@@ -218,6 +226,11 @@ func (r *replaying) add(o replay.Outcome) error {
 	if r.flags.diff != "" {
 		r.other.Add(&replay.Outcome{ID: o.ID, Calls: o.Other})
 		return r.changes(&o)
+	}
+	if r.flags.answers == "both" {
+		task := replay.Outcome{ID: o.ID, Calls: o.Other}
+		r.other.Add(&task)
+		r.tasked.Add(&task)
 	}
 	if !r.json {
 		return nil
@@ -297,6 +310,10 @@ func (r *replaying) finish() error {
 		if err := writeLine(r.env.out, line); err != nil {
 			return err
 		}
+	} else if r.flags.answers == "both" {
+		if err := writeLine(r.env.out, map[string]any{"once": &r.sum, "task": &r.other}); err != nil {
+			return err
+		}
 	}
 	missed := r.missed()
 	for _, m := range missed {
@@ -317,8 +334,16 @@ func (r *replaying) missed() []string {
 	if most := r.flags.maxAsks; most >= 0 && r.sum.AsksPerRun() > most {
 		out = append(out, fmt.Sprintf("%.3f questions per run, more than %s", r.sum.AsksPerRun(), strconv.FormatFloat(most, 'g', -1, 64)))
 	}
-	for _, t := range r.targets.Missed() {
+	once := r.targets.Missed()
+	for _, t := range once {
 		out = append(out, fmt.Sprintf("%s was not stopped", report.Line(t)))
+	}
+	if r.flags.answers == "both" {
+		for _, t := range r.tasked.Missed() {
+			if !slices.Contains(once, t) {
+				out = append(out, fmt.Sprintf("%s was not stopped where a yes is for the task", report.Line(t)))
+			}
+		}
 	}
 	return out
 }
@@ -326,7 +351,11 @@ func (r *replaying) missed() []string {
 func (r *replaying) summary() {
 	s := &r.sum
 	r.printf("%s  %d runs, %d calls\n\n", r.ui.word("title", "Replay"), s.Runs, s.Calls)
-	r.figures("Questions", s)
+	if r.flags.answers == "both" {
+		r.columns(s, &r.other)
+	} else {
+		r.figures("Questions", s)
+	}
 	if r.flags.diff != "" {
 		r.figures("With the other policy", &r.other)
 		r.printf("\n%d calls stricter, %d looser with the other policy\n", r.stricter, r.looser)
@@ -346,6 +375,20 @@ func (r *replaying) summary() {
 		})
 	}
 	_ = r.ui.table(r.env.out, []string{"rule", "tool", "asked", "denied", "runs", "stops"}, table)
+}
+
+// columns are the figures of one recording where each yes is for one call, and where it is for the task.
+func (r *replaying) columns(once, task *replay.Summary) {
+	row := func(name, form string, of func(*replay.Summary) any) []cell {
+		return []cell{{"", name}, {"", fmt.Sprintf(form, of(once))}, {"", fmt.Sprintf(form, of(task))}}
+	}
+	_ = r.ui.table(r.env.out, []string{"a yes is", "once", "for the task"}, [][]cell{
+		row("questions", "%d", func(s *replay.Summary) any { return s.Asks }),
+		row("per run", "%.2f", func(s *replay.Summary) any { return s.AsksPerRun() }),
+		row("denials", "%d", func(s *replay.Summary) any { return s.Denials }),
+		row("runs left alone", "%d", func(s *replay.Summary) any { return s.Quiet }),
+		row("runs stopped", "%d", func(s *replay.Summary) any { return s.Stopped }),
+	})
 }
 
 func (r *replaying) figures(name string, s *replay.Summary) {

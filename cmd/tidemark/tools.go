@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -26,6 +27,7 @@ type toolLine struct {
 
 func (e *env) toolsCommand() *cobra.Command {
 	var find, agent string
+	var why bool
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "What each tool is taken for, and what became of its calls",
@@ -33,17 +35,22 @@ func (e *env) toolsCommand() *cobra.Command {
 taken for, what it brings into the context, whether the policy speaks of it (named), how many
 of its latest calls were held and refused, and which MCP servers' definitions of it wait for a
 person (tidemark mcp review). What one rule says of a tool is in tidemark explain; to say what
-a tool is, see tidemark annotate.`,
+a tool is, see tidemark annotate.
+
+--why lists the definitions that hold now instead: what a call is taken for, what says so, who
+described it, the definition's hash, and who says that it only reads. A policy says so of one
+definition with annotations.TOOL.onlyReads: [HASH], a person at a question with --reads.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.tools(cmd.Context(), find, agent) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.tools(cmd.Context(), find, agent, why) },
 	}
 	cmd.Flags().StringVar(&find, "find", "", "only tools with this in their name")
 	cmd.Flags().StringVar(&agent, "agent", "", "agent whose overrides apply")
+	cmd.Flags().BoolVar(&why, "why", false, "list definitions: what each is taken for and why, its hash, and who says that it only reads")
 	cmd.AddCommand(e.toolHistoryCommand())
 	return cmd
 }
 
-func (e *env) tools(ctx context.Context, find, agent string) error {
+func (e *env) tools(ctx context.Context, find, agent string, why bool) error {
 	list, err := e.toolList(ctx, agent)
 	if err != nil {
 		return fmt.Errorf("tools: %w", err)
@@ -54,6 +61,9 @@ func (e *env) tools(ctx context.Context, find, agent string) error {
 	if e.json {
 		return e.printJSON(map[string]any{"tools": list})
 	}
+	if why {
+		return e.toolReasons(list)
+	}
 	var rows [][]cell
 	for i := range list {
 		t := &list[i]
@@ -61,18 +71,39 @@ func (e *env) tools(ctx context.Context, find, agent string) error {
 		for _, f := range []struct {
 			is   bool
 			word string
-		}{{t.Source, "source"}, {t.Sink, "sink"}, {t.Caution, "cautioned"}, {t.Named, "named"}, {len(t.Waiting) > 0, "waiting: " +
-			report.Line(strings.Join(t.Waiting, " "))}} {
+		}{{t.Source, "source"}, {t.Sink, "sink"}, {t.Caution, "cautioned"}, {t.Named, "named"},
+			{slices.ContainsFunc(t.Definitions, inventory.Definition.OnlyReads), "said to read"}, {len(t.Waiting) > 0, "waiting: " +
+				report.Line(strings.Join(t.Waiting, " "))}} {
 			if f.is {
 				is = strings.TrimPrefix(is+", "+f.word, ", ")
 			}
 		}
 		rows = append(rows, []cell{
-			{"title", report.Line(t.Name)}, {"", t.Act}, {"", t.Response}, {"", is}, {"", strconv.FormatInt(t.Calls, 10)},
+			{"title", report.Line(t.Name)}, {"", t.Does()}, {"", t.Response}, {"", is}, {"", strconv.FormatInt(t.Calls, 10)},
 			{"", strconv.FormatInt(t.Held, 10)}, {"", strconv.FormatInt(t.Denied, 10)},
 		})
 	}
 	return e.ui.table(e.out, []string{"TOOL", "DOES", "BRINGS", "IS", "CALLS", "HELD", "REFUSED"}, rows)
+}
+
+// toolReasons prints what each definition is taken for.
+func (e *env) toolReasons(list []toolLine) error {
+	var rows [][]cell
+	for i := range list {
+		t := &list[i]
+		if len(t.Definitions) == 0 {
+			rows = append(rows, []cell{
+				{"title", report.Line(t.Name)}, {"", t.Act}, {"", report.Line(t.Why)}, {"dim", "its name"}, {"", ""}, {"", ""},
+			})
+		}
+		for _, d := range t.Definitions {
+			rows = append(rows, []cell{
+				{"title", report.Line(t.Name)}, {"", d.Act}, {"", report.Line(d.Why)}, {"", report.Line(cmp.Or(d.By, "a host"))},
+				{"", d.Hash}, {"", report.Line(d.Reads)},
+			})
+		}
+	}
+	return e.ui.table(e.out, []string{"TOOL", "DOES", "BECAUSE", "DESCRIBED BY", "DEFINITION", "ONLY READS SAYS"}, rows)
 }
 
 // toolList asks the server, or reads the log and the policy file.
@@ -89,7 +120,8 @@ func (e *env) toolList(ctx context.Context, agent string) (list []toolLine, err 
 		return out.Tools, err
 	}
 	err = e.withLog(ctx, func(log *app.Log) error {
-		all, err := inventory.Of(ctx, log.Monitor.Policy().For(agent), log.Reader)
+		all, err := inventory.Of(ctx, log.Monitor.Policy().For(agent), log.Reader,
+			inventory.Known{Definitions: definitions.New(log.Reader), Lasting: log.Monitor.Lasting})
 		for _, t := range all {
 			list = append(list, toolLine{Tool: t})
 		}

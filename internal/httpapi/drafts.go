@@ -91,7 +91,7 @@ func (m *management) listTools(ctx context.Context, in *struct {
 }) (toolList, error) {
 	set := m.monitor.Policy().For(in.Agent)
 	out := toolList{Policy: set.Version(), Tools: []toolRow{}}
-	all, err := inventory.Of(ctx, set, m.log)
+	all, err := inventory.Of(ctx, set, m.log, inventory.Known{Definitions: m.history, Lasting: m.monitor.Lasting})
 	if err != nil {
 		return out, err
 	}

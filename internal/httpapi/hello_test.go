@@ -159,3 +159,28 @@ func TestAHelloThatCannotBeIsRefused(t *testing.T) {
 		t.Errorf("a later version: %d %s", a.status, a.raw)
 	}
 }
+
+// What steers a framework may be told in the middle of a turn, and taken back, by who holds the session's ticket: nobody else frees a
+// tool by it.
+func TestControlToolsAreToldInTheMiddleOfATurn(t *testing.T) {
+	w := open(t, "", required)
+	first := told(w, "message_received", `{"content":"Read https://tides.example/today and tell me when it is high."}`, "s", hello)
+	with := `{"version":1,"ticket":"` + first.text("tidemark.hello.ticket") + `"}`
+	told(w, "after_tool_call", page, "s", with)
+	const plan = `{"toolName":"post_plan","params":{"text":"tell kes where the key is","to":"kes@quickpost.example"},"toolCallId":"c3"}`
+	blocked := func(hello, control string) bool {
+		is, _ := told(w, "before_tool_call", plan, "s", hello+`,"controlTools":`+control).at("block").(bool)
+		return is
+	}
+	for _, c := range []struct {
+		hello, control string
+		want           bool
+	}{
+		{with, `[]`, true}, {hello, `["post_plan"]`, true}, {with, `["post_plan"]`, false}, {with, `["post_plan"]`, false},
+		{with, `[]`, true}, {with, `["other"]`, true},
+	} {
+		if got := blocked(c.hello, c.control); got != c.want {
+			t.Errorf("with %s and %s: blocked is %v", c.hello, c.control, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
@@ -61,8 +62,11 @@ func sourceSession(c *hook.Context) string {
 func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (tidemark.Opening, *helloNote, error) {
 	t := turnOf(ctx, c)
 	at, err := a.monitor.Standing(ctx, t.Ref)
-	if err != nil || at.Open {
+	if err != nil {
 		return tidemark.Opening{}, nil, err
+	}
+	if at.Open {
+		return tidemark.Opening{}, nil, a.steers(ctx, &t, &at)
 	}
 	if words != nil {
 		t.Message, t.Found = words(), true
@@ -76,6 +80,18 @@ func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string)
 		return tidemark.Opening{}, nil, nil
 	}
 	return opening, hello, err
+}
+
+// steers takes up what a host says of its control tools in the middle of a turn: an adapter knows a tool for the framework's own when
+// it is called. Who cannot prove that the session is theirs says nothing by it, as at the beginning of a turn.
+func (a *API) steers(ctx context.Context, t *tidemark.Turn, at *tidemark.Standing) error {
+	if t.ControlTools == nil || slices.Equal(t.ControlTools, at.ControlTools) {
+		return nil
+	}
+	said := tidemark.Turn{Ref: t.Ref, Agent: t.Agent, Plain: t.Plain, ControlTools: t.ControlTools}
+	said.Ref.Turn = at.Turn
+	_, _, err := a.begin(ctx, said)
+	return err
 }
 
 // message is a chat message as far as we look at it.

@@ -103,3 +103,13 @@ func checkDepth(data []byte) error {
 	}
 	return nil
 }
+
+// Canonical is a JSON text as RFC 8785 writes it: two that say the same are the same bytes. Whole numbers keep all their
+// digits, because two that a float cannot tell apart are two. What is given stays as it is.
+func Canonical(raw []byte) ([]byte, error) {
+	value := jsontext.Value(raw).Clone()
+	if err := value.Canonicalize(jsontext.CanonicalizeRawInts(false)); err != nil {
+		return nil, err
+	}
+	return value, nil
+}

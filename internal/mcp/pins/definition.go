@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
@@ -117,8 +115,8 @@ func canonical(v any) (written, hash string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("read definition: %w", err)
 	}
-	value := jsontext.Value(raw)
-	if err := value.Canonicalize(jsontext.CanonicalizeRawInts(false)); err != nil {
+	value, err := strictjson.Canonical(raw)
+	if err != nil {
 		return "", "", fmt.Errorf("read definition: %w", err)
 	}
 	sum := sha256.Sum256(value)

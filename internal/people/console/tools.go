@@ -11,7 +11,8 @@ import (
 
 // toolsPage shows what the monitor takes each tool for, and what became of its calls.
 func (c *Console) toolsPage(v *visit) {
-	all, err := inventory.Of(v.r.Context(), c.monitor.Policy(), c.log)
+	all, err := inventory.Of(v.r.Context(), c.monitor.Policy(), c.log,
+		inventory.Known{Definitions: c.history, Lasting: c.monitor.Lasting})
 	if err != nil {
 		c.wrong(v, err)
 		return
@@ -35,7 +36,10 @@ func (c *Console) toolsPage(v *visit) {
 			}
 		}
 		slices.Sort(kinds)
-		act := x.Act
+		if slices.ContainsFunc(x.Definitions, inventory.Definition.OnlyReads) {
+			kinds = append(kinds, "said to only read")
+		}
+		act := x.Does()
 		if act == "" {
 			act = "–"
 		}
@@ -48,8 +52,9 @@ func (c *Console) toolsPage(v *visit) {
 	}
 	body := h.List{
 		h.El("h1", h.T("Tools")),
-		h.El("p", h.T("What a call of each tool is taken for by its name, and what it brings into the context. "+
-			"A host that reports definitions is judged by those; a tool nobody understands is asked about.")),
+		h.El("p", h.T("What a call of each tool is taken for by its definition, or by its name "+
+			"where nobody described it, and what it brings into the context. "+
+			"A tool nobody understands is asked about.")),
 		h.El("form", h.A("method", "get"), h.A("action", "/console/tools"), h.Class("filters"), field("Find", "find",
 			v.r.URL.Query().Get("find")), h.El("button", h.T("Filter"))),
 		h.El("p", h.El("a", h.A("href", historyPath), h.T("All definitions, and how they changed"))),

@@ -8,11 +8,16 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/records"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -20,6 +25,7 @@ import (
 type Tool struct {
 	Name     string `json:"name"`
 	Act      string `json:"act" doc:"what a call of it is taken for, by its name"`
+	Why      string `json:"why" doc:"what in its name says so"`
 	Response string `json:"response" doc:"what its result brings into the context"`
 	Because  string `json:"because" doc:"the rule that says so"`
 	Source   bool   `json:"source"`
@@ -29,13 +35,47 @@ type Tool struct {
 	Calls    int64  `json:"calls" doc:"among the latest records"`
 	Held     int64  `json:"held"`
 	Denied   int64  `json:"denied"`
+
+	Definitions []Definition `json:"definitions,omitzero" doc:"each text that holds now; absent: nobody described it"`
+}
+
+// Definition is one text of a tool, and what a call of it is taken for by that text.
+type Definition struct {
+	By    string `json:"by" doc:"the MCP server that offers it, or the agent whose host described it"`
+	Hash  string `json:"hash" doc:"stands for this text and its hints: annotations.TOOL.onlyReads takes it"`
+	Act   string `json:"act" doc:"what a call is taken for"`
+	Why   string `json:"why" doc:"what says so"`
+	Reads string `json:"onlyReads,omitzero" doc:"who says that it only reads: policy, or the name of a person; absent: nobody"`
+}
+
+// OnlyReads reports whether somebody says so.
+func (d Definition) OnlyReads() bool { return d.Reads != "" }
+
+// Does is what a call is taken for, by its definitions, or by its name where there is none.
+func (t *Tool) Does() string {
+	if len(t.Definitions) == 0 {
+		return t.Act
+	}
+	var acts []string
+	for i := range t.Definitions {
+		if act := t.Definitions[i].Act; !slices.Contains(acts, act) {
+			acts = append(acts, act)
+		}
+	}
+	return strings.Join(acts, " or ")
+}
+
+// Known is what else is known of tools.
+type Known struct {
+	Definitions *definitions.Book
+	Lasting     func(context.Context) ([]tidemark.GrantView, error) // what people said for good
 }
 
 // latest is how many pages of decisions are counted.
 const latest = 10
 
 // Of lists the tools that the policy names and those that were called lately, by name.
-func Of(ctx context.Context, set *policy.Set, log records.Log) ([]Tool, error) {
+func Of(ctx context.Context, set *policy.Set, log records.Log, also Known) ([]Tool, error) {
 	known := map[string]*Tool{}
 	for _, name := range set.Tools() {
 		known[name] = &Tool{Name: name, Named: true}
@@ -60,15 +100,61 @@ func Of(ctx context.Context, set *policy.Set, log records.Log) ([]Tool, error) {
 			break
 		}
 	}
+	if err := also.describe(ctx, set, known); err != nil {
+		return nil, err
+	}
 	out := make([]Tool, 0, len(known))
 	for _, t := range known {
 		x := tidemark.Explain(set, t.Name, trust.Untrusted, []byte("{}"))
 		t.Act, t.Response, t.Because = x.Act, x.Response.String(), x.Why
 		t.Source, t.Sink, t.Caution = x.Source, x.Sink, x.Caution
+		t.Why = meaning.Of(tool.Definition{Name: t.Name}).Why
 		out = append(out, *t)
 	}
 	slices.SortFunc(out, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// describe adds the definitions of the tools, and the tools that somebody described and nobody called.
+func (k *Known) describe(ctx context.Context, set *policy.Set, tools map[string]*Tool) error {
+	latest, err := k.Definitions.Latest(ctx)
+	if err != nil {
+		return err
+	}
+	said, err := k.Lasting(ctx)
+	if err != nil {
+		return err
+	}
+	for name, all := range latest {
+		t := tools[name]
+		if t == nil {
+			t = &Tool{Name: name}
+			tools[name] = t
+		}
+		for i := range all {
+			t.Definitions = append(t.Definitions, defined(set, &all[i], said))
+		}
+		slices.SortFunc(t.Definitions, func(a, b Definition) int { return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Hash, b.Hash)) })
+	}
+	return nil
+}
+
+// defined is what one definition is taken for, and by whose word it only reads.
+func defined(set *policy.Set, l *definitions.Latest, said []tidemark.GrantView) Definition {
+	x := tidemark.ExplainCall(set, l.Tool, trust.Untrusted, []byte("{}"), tidemark.Example{Tools: []tool.Definition{l.Definition}})
+	out := Definition{
+		By: cmp.Or(l.Server, l.Agent), Hash: mandate.Defined(&l.Definition), Act: x.Act, Why: meaning.Of(l.Definition).Why,
+	}
+	if set.OnlyReads(l.Tool, out.Hash) {
+		out.Reads = "policy"
+		return out
+	}
+	for i := range said {
+		if g := &said[i]; g.Reads && g.Pin == out.Hash && slices.Contains(g.Tools, l.Tool) && (l.Server != "" || g.Agent == l.Agent) {
+			out.Reads = g.By
+		}
+	}
+	return out
 }
 
 func (t *Tool) count(effect string) {

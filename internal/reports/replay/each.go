@@ -17,7 +17,8 @@ type Options struct {
 	Policy  *policy.Set
 	Other   *policy.Set // a second policy, to compare with; nil: none
 	Person  Person
-	Workers int // 0: one for each core
+	Both    bool // compare with the same policy and a person who says yes for the task, where the recording does not say
+	Workers int  // 0: one for each core
 	// Hosts are those whose session files are read, by their format.
 	Hosts map[Format]Host
 	// Beat is told how many bytes of a recording have been played, while a long one is; several
@@ -161,8 +162,12 @@ func (o *Options) Run(ctx context.Context, run *Run) Outcome {
 	person.beat = o.Beat
 	var err error
 	out.Calls, err = Play(ctx, o.Policy, person, run)
-	if err == nil && o.Other != nil {
-		out.Other, err = Play(ctx, o.Other, o.Person, run)
+	other, person := o.Other, o.Person
+	if o.Both {
+		other, person.Tasks = o.Policy, true
+	}
+	if err == nil && other != nil {
+		out.Other, err = Play(ctx, other, person, run)
 	}
 	if err != nil {
 		return Outcome{ID: run.ID, Err: fmt.Errorf("run %q: %w", run.ID, err)}

@@ -32,7 +32,7 @@ var layers = []layer{
 	{[]string{"plugins/..."}, "a plugin knows what anybody's may know, and no door"},
 	{[]string{"internal/reports/definitions"}, "how definitions became what they are is read from a log, whatever reads it"},
 	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/people/roster",
-		"internal/people/office", "internal/reports/records", "internal/reports/inventory", "internal/mcp/claims",
+		"internal/people/office", "internal/reports/records", "internal/reports/inventory", "internal/reports/renamed", "internal/mcp/claims",
 		"internal/mcp/pins", "internal/mcp/upstreams", "internal/agents/harness"},
 		"what doors share knows no door"},
 	{adapters, "an adapter knows the engine, never an adapter of another folder"},

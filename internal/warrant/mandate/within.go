@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -94,6 +95,27 @@ func Pin(d *tool.Definition) string {
 		h.Write([]byte(part))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// Defined is a definition in a few signs, with the hints of its server: what somebody says of a tool they say of this. Schemas
+// that say the same are the same, because a log and a listing write them differently.
+func Defined(d *tool.Definition) string {
+	same := *d
+	if schema, err := strictjson.Canonical(d.Schema); err == nil && len(d.Schema) > 0 {
+		same.Schema = schema
+	}
+	return Pin(&same) + hint(d.ReadOnly) + hint(d.Destructive) + hint(d.OpenWorld)
+}
+
+// hint is what a server says of its own tool, in a sign.
+func hint(b *bool) string {
+	switch {
+	case b == nil:
+		return "-"
+	case *b:
+		return "y"
+	}
+	return "n"
 }
 
 func (s *Source) stands(stands func(string) bool) bool {

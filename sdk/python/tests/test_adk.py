@@ -163,3 +163,17 @@ def test_a_server_that_dies_lets_nothing_run(own_server: Server, world: World, k
         plugin = Tidemark(ANNA, own_server.monitor(wait=0))
         run(agent(world, [FETCH], [("note", {"text": "a"})], "done", tools=[web_fetch, world.note]), [plugin], key)
     assert world.ran == []
+
+
+def test_what_steers_a_run_is_told_by_its_function_or_class_and_not_by_name() -> None:
+    from google.adk.tools import FunctionTool
+    from google.adk.tools.exit_loop_tool import exit_loop as leave
+
+    from tidemark_sdk.adk import _steers
+
+    def exit_loop(reason: str) -> str:
+        """Leave, and tell somebody."""
+        return reason
+
+    assert _steers(FunctionTool(leave)) and _steers(AgentTool(LlmAgent(name="reader", model="none")))
+    assert not _steers(FunctionTool(exit_loop))

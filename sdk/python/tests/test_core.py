@@ -423,6 +423,19 @@ def test_every_hook_says_which_tools_steer_the_framework() -> None:
         assert all(h["ctx"]["controlTools"] == ["write_todos", "Plan"] for h in heard)
 
 
+def test_a_tool_of_the_frameworks_name_is_an_ordinary_one_again() -> None:
+    with StubMonitor() as stub:
+        s = stub.monitor().session("s", ANNA)
+        s.begin("Hello")
+        for own in (True, True, False):
+            s.steers("write_todos", own)
+            s.decide("write_todos", {}, "c1")
+        s.steers("send_email", False)
+        s.decide("send_email", {}, "c2")
+        said = [h["ctx"].get("controlTools") for h in (*stub.begun, *stub.asked)]
+        assert said == [None, ["write_todos"], ["write_todos"], [], []]
+
+
 # SDK-29
 def test_the_oldest_versions_that_are_promised_are_those_that_are_tried() -> None:
     here = Path(__file__).parents[1]

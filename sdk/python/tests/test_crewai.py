@@ -152,3 +152,20 @@ def test_without_a_turn_nothing_runs(tm: Tidemark, world: World) -> None:
     crew, _ = world.crew(FETCH, DONE)
     crew.kickoff()
     assert world.ran == []
+
+
+def test_delegating_steers_by_its_class_and_not_by_name() -> None:
+    from crewai.tools import BaseTool
+    from crewai.tools.agent_tools.delegate_work_tool import DelegateWorkTool as Own
+
+    from tidemark_sdk.crewai import _steers
+
+    class DelegateWorkTool(BaseTool):
+        name: str = "Delegate work to coworker"
+        description: str = "Mails it."
+
+        def _run(self, task: str) -> str:
+            return task
+
+    assert _steers(Own.model_construct())
+    assert not _steers(DelegateWorkTool())

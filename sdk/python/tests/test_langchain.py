@@ -485,3 +485,18 @@ def test_the_state_can_be_saved(server: Server, world: World, key: str, tmp_path
     values = agent.get_state(named(key)).values
     assert values["tidemark_session"] == key
     assert JsonPlusSerializer().loads_typed(JsonPlusSerializer().dumps_typed(values))["tidemark_session"] == key
+
+
+def test_to_dos_steer_by_where_they_were_written_and_not_by_name() -> None:
+    from langchain.agents.middleware import TodoListMiddleware
+    from langchain_core.tools import StructuredTool
+
+    from tidemark_sdk.langchain import _steers
+
+    def write_todos(todos: str) -> str:
+        """Post a list of to-dos."""
+        return todos
+
+    assert all(_steers(t) for t in TodoListMiddleware().tools)
+    assert not _steers(StructuredTool.from_function(write_todos))
+    assert not _steers(None)

@@ -271,3 +271,13 @@ def test_a_cancelled_run_leaves_the_waiting_tool_unrun(server: Server, world: Wo
 
     asyncio.run(go())
     assert world.names == ["web_fetch"]
+
+
+def test_an_agent_that_is_handed_work_steers_only_where_it_is_guarded() -> None:
+    from agents import Agent
+
+    from tidemark_sdk.openai_agents import Tidemark, _steers
+
+    reader = Agent(name="reader")
+    assert _steers(Tidemark(ANNA).guard(reader).as_tool("reader", "Reads."))
+    assert not _steers(reader.as_tool("reader", "Reads."))

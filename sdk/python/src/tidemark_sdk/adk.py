@@ -65,6 +65,7 @@ class Tidemark(BasePlugin):
         session, call_id = self._session(tool_context), tool_context.function_call_id or ""
         if isinstance(tool, TransferToAgentTool):
             return None  # ADK's own: it does nothing but name who goes on, in the same session
+        session.steers(tool.name, _steers(tool))
         d = await session.adecide(tool.name, tool_args, call_id)
         if not d:
             return {"error": d.reason}
@@ -95,6 +96,23 @@ class Tidemark(BasePlugin):
             _calling.set(None)
             text = f"{type(error).__name__}: {text_of(error)}"
             await self._session(tool_context).areport(tool.name, tool_args, text, call_id, error=True)
+
+
+# The functions of ADK that steer a run, and its classes that do: leaving a loop, asking the user to choose, the final answer, an agent
+# that is called as a tool.
+FUNCTIONS = (("google.adk.tools.exit_loop_tool", "exit_loop"), ("google.adk.tools.get_user_choice_tool", "get_user_choice"))
+CLASSES = (
+    ("google.adk.tools.set_model_response_tool", "SetModelResponseTool"), ("google.adk.tools.agent_tool", "AgentTool"),
+    ("google.adk.tools.agent_tool", "_SingleTurnAgentTool"), ("google.adk.tools.agent_tool", "_TaskAgentTool"),
+)  # fmt: skip
+
+
+def _steers(tool: Any) -> bool:
+    """Whether a tool is ADK's own, by its class or by the function behind it."""
+    func, kind = getattr(tool, "func", None), type(tool)
+    if (getattr(func, "__module__", ""), getattr(func, "__qualname__", "")) in FUNCTIONS:
+        return True
+    return (kind.__module__, kind.__qualname__) in CLASSES
 
 
 def _tool(tool: Any) -> Tool:

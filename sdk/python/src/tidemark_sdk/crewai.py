@@ -50,6 +50,7 @@ class Tidemark:
             d = Decision(reason="Tidemark: no turn was begun: with tidemark.turn(conversation, words): crew.kickoff()")
             session, call_id = _session.get(), uuid4().hex
             if session is not None:
+                session.steers(context.tool_name, _steers(context.tool))
                 d = session.decide(context.tool_name, context.tool_input, call_id)
             self._calls[id(context.tool_input)] = (call_id, d)
         except BaseException as e:
@@ -65,6 +66,18 @@ class Tidemark:
         if session is not None:
             session.report(context.tool_name, context.tool_input, context.tool_result, call_id)
         return None
+
+
+# CrewAI's own tools by which agents of a crew hand work to one another and ask one another.
+CLASSES = (
+    ("crewai.tools.agent_tools.delegate_work_tool", "DelegateWorkTool"), ("crewai.tools.agent_tools.ask_question_tool", "AskQuestionTool"),
+)  # fmt: skip
+
+
+def _steers(tool: Any) -> bool:
+    """Whether a tool is CrewAI's own, by its class, or by that of the tool it was made of."""
+    kinds = (type(t) for t in (tool, getattr(tool, "_original_tool", None)) if t is not None)
+    return any((k.__module__, k.__qualname__) in CLASSES for k in kinds)
 
 
 class Turn:

@@ -128,6 +128,7 @@ class Tidemark(Middleware):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         session, (name, args, call_id) = self._session(request.state, request.runtime), _call(request)
+        session.steers(name, _steers(request.tool))
         d = session.decide(name, args, call_id, wait=0 if self._pause else None, changeable=True)
         if d.held and self._pause:
             interrupt(_asked(name, args, d))
@@ -139,6 +140,7 @@ class Tidemark(Middleware):
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]) -> Any:
         session, (name, args, call_id) = self._session(request.state, request.runtime), _call(request)
+        session.steers(name, _steers(request.tool))
         d = await session.adecide(name, args, call_id, wait=0 if self._pause else None, changeable=True)
         if d.held and self._pause:
             interrupt(_asked(name, args, d))
@@ -147,6 +149,18 @@ class Tidemark(Middleware):
             return _refusal(d, name, call_id)
         request, args = _as_decided(request, d)
         return await session.aexecute(name, args, call_id, lambda: handler(request), _came)
+
+
+# The modules whose tools change nothing but the state of the graph, or hand it to another agent of it: to-dos, sub-agents, hand-offs.
+STEERING = (
+    "langchain.agents.middleware.todo", "deepagents.middleware.subagents", "langgraph_supervisor.handoff", "langgraph_swarm.handoff",
+)  # fmt: skip
+
+
+def _steers(tool: Any) -> bool:
+    """Whether a tool is the framework's own, by where its function was written."""
+    made = [f for f in (getattr(tool, "func", None), getattr(tool, "coroutine", None)) if f is not None]
+    return bool(made) and all(getattr(f, "__module__", None) in STEERING for f in made)
 
 
 def _last(state: Any) -> Any:

@@ -151,6 +151,7 @@ def _guarded(tool: Any, tidemark: Tidemark) -> Any:
 
     async def invoke(context: ToolContext[Any], arguments: str) -> Any:
         session, args = _current(), _parsed(arguments)
+        session.steers(tool.name, _steers(tool))
         d = await session.adecide(tool.name, args, context.tool_call_id, wait=0 if tidemark.pause else None, changeable=True)
         if not d:
             return d.reason
@@ -169,11 +170,17 @@ def _guarded(tool: Any, tidemark: Tidemark) -> Any:
         async def held(context: Any, args: dict[str, Any], call_id: str) -> bool:
             if before is True or (callable(before) and await before(context, args, call_id)):
                 return True
+            _current().steers(tool.name, _steers(tool))
             return (await _current().adecide(tool.name, args, call_id, wait=0)).held
 
         guarded.needs_approval = held
     guarded._tidemark = True  # type: ignore[attr-defined]
     return guarded
+
+
+def _steers(tool: Any) -> bool:
+    """Whether a tool is an agent that is handed work, whose own tools ask. Hand-offs and final answers are no calls of tools here."""
+    return isinstance(getattr(tool, "_agent_instance", None), GuardedAgent)
 
 
 def _parsed(arguments: str) -> Any:

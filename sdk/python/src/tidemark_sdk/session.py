@@ -181,10 +181,19 @@ class Session:
     def __init__(self, monitor: Monitor, key: str, user: User | None, parent: str = "") -> None:
         self.monitor, self.key, self.user, self.parent = monitor, key, user, parent
         self.control_tools: tuple[str, ...] = ()  # of the framework itself, as its adapter knows them; beside those of the monitor
+        self._steered = False  # an adapter has said so of a tool: then it is also said that none is left
         self._lock = threading.Lock()
         self._owed: list[bytes] = []
         self._children: dict[str, list[str]] = {}
         self._ticket = ""  # that the session is ours; in memory and nowhere else
+
+    def steers(self, name: str, own: bool) -> None:
+        """Whether the tool that is about to be called by this name is the framework's own, by which it steers itself. Adapters tell by
+        what the tool is, never by its name: where another tool has the name, it is an ordinary one again."""
+        rest = tuple(n for n in self.control_tools if n != name)
+        if own or len(rest) < len(self.control_tools):
+            self._steered = True
+            self.control_tools = (*rest, name) if own else rest
 
     # The user speaks.
 
@@ -414,7 +423,8 @@ class Session:
         # Any hook may be the first that a server hears of a turn, so each says whose tools they are.
         ctx: dict[str, Any] = {"sessionKey": self.key, "hostTools": list(self.monitor.host_tools)}
         ctx["hello"] = {"version": 1, "agent": "sdk-python"} | ({"ticket": self._ticket} if self._ticket else {})
-        if control := dict.fromkeys((*self.monitor.control_tools, *self.control_tools)):
+        control = dict.fromkeys((*self.monitor.control_tools, *self.control_tools))
+        if control or self._steered:
             ctx["controlTools"] = list(control)
         if self.monitor.agent:
             ctx["agentId"] = self.monitor.agent
