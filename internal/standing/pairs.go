@@ -16,9 +16,9 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 )
 
-// Ledger is which value stood for which name in an act that somebody confirmed: a log for each person, and one that says which
+// Names is which value stood for which name in an act that somebody confirmed: a log for each person, and one that says which
 // there are. It is safe for concurrent use.
-type Ledger struct {
+type Names struct {
 	log    Log
 	name   string // of the log that lists the others, which are below it
 	shared bool
@@ -27,9 +27,9 @@ type Ledger struct {
 	books map[string]*book // guarded by mu; by log
 }
 
-// NewLedger is what the logs below a name hold. shared says that others write them too.
-func NewLedger(log Log, name string, shared bool) *Ledger {
-	return &Ledger{log: log, name: name, shared: shared, books: map[string]*book{}}
+// NewNames is what the logs below a name hold. shared says that others write them too.
+func NewNames(log Log, name string, shared bool) *Names {
+	return &Names{log: log, name: name, shared: shared, books: map[string]*book{}}
 }
 
 // book is one log, as far as it was read.
@@ -107,7 +107,7 @@ func (k *Known) replacedBy(p *event.Pair) bool {
 
 // bookOf is the log of a name, as it is now.
 // Preconditions: mu is held.
-func (l *Ledger) bookOf(ctx context.Context, name string, now int64, anew bool) (*book, error) {
+func (l *Names) bookOf(ctx context.Context, name string, now int64, anew bool) (*book, error) {
 	b := l.books[name]
 	if b == nil || now >= b.read+int64(readAgain) || now < b.read {
 		if len(l.books) >= maxBooks {
@@ -133,13 +133,13 @@ func (l *Ledger) bookOf(ctx context.Context, name string, now int64, anew bool) 
 }
 
 // logOf is the log of a person.
-func (l *Ledger) logOf(person string) string {
+func (l *Names) logOf(person string) string {
 	sum := sha256.Sum256([]byte(person))
 	return l.name + ":" + hex.EncodeToString(sum[:12])
 }
 
 // Of are the pairs of a person that hold.
-func (l *Ledger) Of(ctx context.Context, person string, now int64) ([]Known, error) {
+func (l *Names) Of(ctx context.Context, person string, now int64) ([]Known, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b, err := l.bookOf(ctx, l.logOf(person), now, false)
@@ -150,7 +150,7 @@ func (l *Ledger) Of(ctx context.Context, person string, now int64) ([]Known, err
 }
 
 // Known are the pairs of a person as judgement takes them.
-func (l *Ledger) Known(ctx context.Context, person string, now int64) ([]mandate.Pair, error) {
+func (l *Names) Known(ctx context.Context, person string, now int64) ([]mandate.Pair, error) {
 	list, err := l.Of(ctx, person, now)
 	var out []mandate.Pair
 	for i := range list {
@@ -186,7 +186,7 @@ func Pairs(list []mandate.Pair, s *session.State, name string, shown func(path, 
 }
 
 // All are the pairs of everybody, the oldest first.
-func (l *Ledger) All(ctx context.Context, now int64) ([]Known, error) {
+func (l *Names) All(ctx context.Context, now int64) ([]Known, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	index, err := l.bookOf(ctx, l.name, now, false)
@@ -208,7 +208,7 @@ func (l *Ledger) All(ctx context.Context, now int64) ([]Known, error) {
 
 // Give adds a pair. One that the user only said with an act ends another of its name, and takes its place only when it is said again:
 // a name that two values were said for speaks for neither.
-func (l *Ledger) Give(ctx context.Context, now int64, p event.Pair, by *event.Answer) error {
+func (l *Names) Give(ctx context.Context, now int64, p event.Pair, by *event.Answer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	name := l.logOf(p.Person)
@@ -237,7 +237,7 @@ func (l *Ledger) Give(ctx context.Context, now int64, p event.Pair, by *event.An
 }
 
 // End takes a pair back.
-func (l *Ledger) End(ctx context.Context, now int64, id string, by *event.Answer) error {
+func (l *Names) End(ctx context.Context, now int64, id string, by *event.Answer) error {
 	all, err := l.All(ctx, now)
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (l *Ledger) End(ctx context.Context, now int64, id string, by *event.Answer
 
 // append writes an event after what a log has.
 // Preconditions: mu is held.
-func (l *Ledger) append(ctx context.Context, name string, now int64, e *event.Event) error {
+func (l *Names) append(ctx context.Context, name string, now int64, e *event.Event) error {
 	const attempts = 8
 	for range attempts {
 		b, err := l.bookOf(ctx, name, now, true)
