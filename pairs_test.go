@@ -115,6 +115,7 @@ func TestAPairThatWasConfirmedHoldsAgain(t *testing.T) {
 	}{
 		"another account for the name":     {bill{mail: billMail(otherIBAN, "320")}, wire(otherIBAN, "320")},
 		"a sum that is much more":          {bill{mail: billMail(sailIBAN, "9000")}, wire(sailIBAN, "9000")},
+		"a sum that is not told":           {bill{mail: billMail(sailIBAN, "320")}, call("wire_money", `{"iban":"`+sailIBAN+`","currency":"NOK"}`)},
 		"another unit":                     {bill{mail: strings.Replace(billMail(sailIBAN, "320"), "NOK", "GBP", 1)}, call("wire_money", `{"iban":"`+sailIBAN+`","amount":320,"currency":"GBP"}`)},
 		"a name that is like it":           {bill{said: "Read my mail and pay the bill of Halversen.", of: "the bill of Halversen", mail: billMail(sailIBAN, "320")}, wire(sailIBAN, "320")},
 		"a part of the name":               {bill{said: "Read my mail and pay the bill.", of: "the bill", mail: billMail(sailIBAN, "320")}, wire(sailIBAN, "320")},
@@ -168,6 +169,10 @@ func TestWhatConfirmsNoPair(t *testing.T) {
 		},
 		"a yes to an account that stands beside another name": func(w *world) {
 			w.confirms(bill{session: "x", mail: strings.ReplaceAll(strings.ReplaceAll(planted, "Halvorsen", "Sund"), "halvorsen", "sund")}.begin(w), wire(otherIBAN, "320"), nil)
+		},
+		"a yes to whom anybody may be": func(w *world) {
+			items := []intent.Item{{Tool: "wire_money", Quote: "pay them", Need: "asked", Args: []intent.Arg{{Arg: "iban", How: "person", What: []string{"them"}}}}}
+			w.confirms(bill{session: "x", said: "Read my mail and pay them.", mail: strings.ReplaceAll(planted, "Halvorsen", "them"), items: items}.begin(w), wire(otherIBAN, "320"), nil)
 		},
 		"a yes to what has no name": func(w *world) {
 			w.confirms(bill{session: "x", said: "Read my mail and pay the bill.", of: "the bill", mail: planted}.begin(w), wire(otherIBAN, "320"), nil)

@@ -83,7 +83,14 @@ func (p *pass) names(v *Value, s *Source) []string {
 	case s.How == From || s.How == Said:
 		out = p.called(v)
 	}
-	return slices.DeleteFunc(out, func(said string) bool { return NameKey(said) == "" || len(said) > nameLength })
+	return slices.DeleteFunc(out, func(said string) bool { return len(said) > nameLength || !p.records.pairs.calls(said) })
+}
+
+// calls reports whether somebody is called so: a word that no language has is in it. "Support" is anybody's, and so is "him".
+func (p *Pairs) calls(said string) bool {
+	key := NameKey(said)
+	return p != nil && p.plain != nil && key != "" &&
+		slices.ContainsFunc(contentWords(said), func(w string) bool { return !functional[w] && !digits(w) && !p.plain(w) })
 }
 
 // called are the owner's words for whom a call is for, besides a value.
@@ -182,7 +189,10 @@ func (p *pass) another(v *Value, s *Source) bool {
 // sumsFit reports whether the sums of a call are the owner's words, or fit those that the pair held with.
 func (p *pass) sumsFit(pair *Pair) bool {
 	sum, unit, said := p.sum()
-	return said || sum == 0 || pair.Sum > 0 && sum <= maxSums*pair.Sum && unit == pair.Unit
+	if sum == 0 {
+		return pair.Sum == 0 || p.call.Deed != "pay" // a payment whose sum nobody can tell is one of any sum
+	}
+	return said || pair.Sum > 0 && sum <= maxSums*pair.Sum && unit == pair.Unit
 }
 
 // sum is the largest sum of a call, in which unit, and whether all of them are the owner's words.
