@@ -53,10 +53,13 @@ func (j *judging) confirmed(m *mandate.Mandate, it *mandate.Item, call *mandate.
 	}
 }
 
+// maxLearnt bounds the values of a call that anything is learnt from.
+const maxLearnt = 64
+
 // learn notes what would be known from now on: where an item holds all of a call, the pairs that the user said; else those that a
 // yes confirms, which are about what is missing and nothing else.
 func (j *judging) learn(m *mandate.Mandate, got *mandate.Covered, call *mandate.Call, w world) {
-	if got.Item == nil || j.w.Danger || j.outer != nil {
+	if got.Item == nil || j.w.Danger || j.outer != nil || len(call.Values) > maxLearnt {
 		return
 	}
 	for _, p := range m.Pairs(got.Item, call, w, j.c.records) {

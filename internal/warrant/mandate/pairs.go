@@ -39,6 +39,9 @@ func NewPairs(list []Pair, plainWord func(word string) bool) *Pairs {
 // Know hands the records the pairs that held before.
 func (r *Records) Know(p *Pairs) { r.pairs = p }
 
+// maxPaired is how many values a call has at most of which a pair speaks: of more nobody has an eye on each.
+const maxPaired = 64
+
 // maxSums is how many times the sum of a pair a later one may be: bills differ from month to month.
 const maxSums = 2
 
@@ -96,6 +99,9 @@ func (p *Pairs) calls(said string) bool {
 // called are the owner's words for whom a call is for, besides a value.
 func (p *pass) called(v *Value) []string {
 	var out []string
+	if len(p.call.Values) > maxPaired {
+		return nil
+	}
 	for i := range p.call.Values {
 		o := &p.call.Values[i]
 		whom := slices.ContainsFunc(paramWords(o.Path), func(w string) bool { return payees[w] })
@@ -161,7 +167,7 @@ func (r *Records) links(value string, name []string) bool {
 // paired reports whether a value stood for a name of its source before, and nothing else does: then whoever wrote where it stands
 // now had no say in it. Sums are said, or not much more than they were.
 func (p *pass) paired(v *Value, s *Source) bool {
-	if v.Role != Aim || p.item.Step || p.records.pairs == nil || len(p.records.pairs.list) == 0 {
+	if v.Role != Aim || p.item.Step || len(p.call.Values) > maxPaired || p.records.pairs == nil || len(p.records.pairs.list) == 0 {
 		return false
 	}
 	found := false
@@ -178,7 +184,7 @@ func (p *pass) paired(v *Value, s *Source) bool {
 
 // another reports whether another value stood for a name of the source before.
 func (p *pass) another(v *Value, s *Source) bool {
-	some := v.Role == Aim && p.records.pairs != nil && len(p.records.pairs.list) > 0
+	some := v.Role == Aim && len(p.call.Values) <= maxPaired && p.records.pairs != nil && len(p.records.pairs.list) > 0
 	return some && slices.ContainsFunc(p.names(v, s), func(said string) bool {
 		return slices.ContainsFunc(p.records.pairs.find(NameKey(said), p.call.Deed, v.Text), func(q *Pair) bool {
 			return plain(q.Value) != plain(v.Text)
@@ -229,7 +235,7 @@ func isUnit(v *Value) bool {
 // that stands already is left out.
 func (m *Mandate) Pairs(it *Item, c *Call, w World, r *Records) []Pair {
 	p := newPass(it, m, c, w, r)
-	if it.Step || p.each(&Source{}) {
+	if it.Step || p.each(&Source{}) || len(c.Values) > maxPaired {
 		return nil
 	}
 	sum, unit, _ := p.sum()
