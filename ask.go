@@ -207,6 +207,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		s.trace(live, kept, words, set.Redactor().Text)
 	}
 	x.decided.Ask.Values, x.decided.Ask.Unread = kept, m.unreadWhy(s, v)
+	x.decided.Ask.Pairs = x.pairs(found)
 	item := found != nil && v.Kind == policy.KindTaintEscalation && len(v.Item.Missing) > 0 &&
 		found.Deed != warrant.Execute && found.Deed != warrant.Unknown // what runs is approved as it stands there
 	if x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args, item); item {

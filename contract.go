@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/sayings"
@@ -467,4 +468,33 @@ func (m *Monitor) Hear(server, said string) error {
 // HearJSON is Hear for a JSON text: its values and keys, as they read.
 func (m *Monitor) HearJSON(server string, said []byte) error {
 	return m.Hear(server, sayings.Plain(said))
+}
+
+// pairsLog is where is kept which values the names of people's words stand for, and pairID begins their ids.
+const (
+	pairsLog = reserved + "pairs"
+	pairID   = "pair"
+)
+
+// recallPairs tells judgement which pairs the user of a session confirmed.
+func (m *Monitor) recallPairs(ctx context.Context, s *live, c *warrant.Context) error {
+	known, err := m.pairs.Known(ctx, standing.Whose(s.state), m.now().UnixNano())
+	if err == nil {
+		c.Known(known)
+	}
+	return unavailableIf(err)
+}
+
+// givePairs writes pairs. One that cannot be kept is asked about again.
+func (m *Monitor) givePairs(ctx context.Context, list []event.Pair, now int64, by *event.Answer) error {
+	for _, p := range list {
+		var err error
+		if p.ID, err = m.newID(pairID); err == nil {
+			err = m.pairs.Give(ctx, now, p, by)
+		}
+		if err != nil {
+			return unavailableIf(err)
+		}
+	}
+	return nil
 }

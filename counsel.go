@@ -9,6 +9,8 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/standing"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -475,4 +477,22 @@ func canWait(ctx context.Context, s *live, events []*event.Event) bool {
 	}
 	later, _ := ctx.Value(laterKey{}).(bool)
 	return later && !s.overdue && len(s.waiting)+len(events) <= maxWaiting
+}
+
+// pairs are what a call would make known, but for what is kept from the log.
+func (x *step) pairs(found *warrant.Warrant) []event.Pair {
+	if found == nil || len(found.Pairs) == 0 {
+		return nil
+	}
+	return standing.Pairs(found.Pairs, x.live.state, x.live.name, func(path, value string) bool {
+		return redactValue(x.set, x.decided.Tool, path, value) == value
+	})
+}
+
+// keepSaid writes the pairs that the user said with a call that an item of their words let run. One that is lost is asked about.
+func (m *Monitor) keepSaid(ctx context.Context, x *step, v *Verdict) {
+	s, covered := x.live, v.Item != nil && len(v.Item.Missing) == 0
+	if covered && v.Effect == policy.Allow && v.Spent == "" && !x.gated && s.input.Facts != nil {
+		_ = m.givePairs(ctx, x.pairs(s.facts.found), x.now, nil)
+	}
 }

@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,10 +200,10 @@ func (m *Monitor) lasts(s *live, v *Vote) (string, error) {
 // readsID begins the ids of what says that a tool only reads.
 const readsID = "reads-"
 
-// keepLasting writes what a vote allows for good. The call that was asked about is approved by then.
+// keepLasting writes what a vote allows for good, and what it confirms. The call that was asked about is approved by then.
 func (m *Monitor) keepLasting(ctx context.Context, s *live, a *event.Answer, r *approval.Request, now int64) error {
-	if a.Lasting == "" {
-		return nil
+	if err := m.keepAsked(ctx, s, a, now); err != nil || a.Lasting == "" {
+		return err
 	}
 	given := &event.Standing{
 		ID: a.Lasting, Session: s.name, Agent: s.state.Agent, Tool: r.Tool, Pin: s.pin(r.Tool), Ceiling: r.Level,
@@ -219,9 +220,26 @@ func (m *Monitor) keepLasting(ctx context.Context, s *live, a *event.Answer, r *
 	return nil
 }
 
-// Lasting lists what people allowed for good.
+// keepAsked writes what a yes to one question confirms besides the call: nobody confirms what they answered in a heap, or where a
+// program may have answered.
+func (m *Monitor) keepAsked(ctx context.Context, s *live, a *event.Answer, now int64) error {
+	if a.Verdict != "approve" || len(a.IDs) != 1 || a.Via == "elicitation" || a.Via == "dialog" {
+		return nil
+	}
+	ask, _ := s.state.Evidence(a.IDs[0])
+	if ask == nil {
+		return nil
+	}
+	if err := m.givePairs(ctx, ask.Pairs, now, &event.Answer{By: a.By, Via: a.Via, IDs: a.IDs, Proof: a.Proof}); err != nil {
+		return fmt.Errorf("the call is approved, and what it confirms is not remembered: %w", err)
+	}
+	return nil
+}
+
+// Lasting lists what people allowed for good, and which values the names of their words stand for.
 func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
-	list, err := m.lasting.InForce(ctx, m.now().UnixNano())
+	now := m.now().UnixNano()
+	list, err := m.lasting.InForce(ctx, now)
 	out := []GrantView{}
 	for i := range list {
 		g := &list[i]
@@ -237,13 +255,26 @@ func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
 		}
 		out = append(out, v)
 	}
-	return out, unavailableIf(err)
+	pairs, failed := m.pairs.All(ctx, now)
+	for i := range pairs {
+		p := &pairs[i]
+		p.By = cmp.Or(p.By, "your words")
+		out = append(out, GrantView{
+			ID: p.ID, Tools: []string{}, Opens: p.String(), By: p.By, Always: true, Pair: true, Given: time.Unix(0, p.Given).UTC(),
+			Until: time.Unix(0, p.Until()).UTC(),
+		})
+	}
+	return out, unavailableIf(errors.Join(err, failed))
 }
 
 // Revoke ends a grant before its time. What was allowed for good belongs to no session: then there is none to name.
 func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
 	if sessionName == "" {
-		err := m.lasting.End(ctx, m.now().UnixNano(), grant, &event.Answer{By: by, Via: via, IDs: []string{grant}})
+		end := m.lasting.End
+		if strings.HasPrefix(grant, pairID+"-") {
+			end = m.pairs.End
+		}
+		err := end(ctx, m.now().UnixNano(), grant, &event.Answer{By: by, Via: via, IDs: []string{grant}})
 		switch {
 		case errors.Is(err, standing.ErrNone):
 			return fmt.Errorf("revoke grant: %w", ErrNotFound)

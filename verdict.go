@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -157,7 +158,7 @@ func (q *Question) TimeLeft() time.Duration { return q.timeLeft }
 // show adds the evidence kept with the question.
 func (q *Question) show(ask *event.Ask, opinion *event.Opinion, item *event.Covering) {
 	q.Words, q.Sources, q.Act, q.Values, q.Opinion, q.Item = ask.Words, ask.Sources, ask.Act, ask.Values, opinion, item
-	q.Unread = ask.Unread
+	q.Unread, q.Allows = ask.Unread, q.Allows+standing.Remembers(ask.Pairs)
 	q.Prompt = q.card().Head()
 }
 

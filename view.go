@@ -76,6 +76,7 @@ type GrantView struct {
 	Always bool      `json:"always,omitzero"` // it holds in every session of the agent
 	Reads  bool      `json:"reads,omitzero"`  // it says that the tool only reads
 	Pin    string    `json:"pin,omitzero"`    // the hash of the definition that it was said of
+	Pair   bool      `json:"pair,omitzero"`   // it says which value a name of the user's words stands for
 	Agent  string    `json:"agentId,omitzero"`
 	Given  time.Time `json:"given,omitzero"` // of what holds in every session
 	Used   time.Time `json:"used,omitzero"`  // when it last let a call through, to a day

@@ -431,6 +431,9 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	if b.Unheard {
 		c.Lost()
 	}
+	if err := m.recallPairs(ctx, s, c); err != nil {
+		return err
+	}
 	c.Servers(m.spoken.Load())
 	s.facts = callFacts{of: c, name: in.Tool, args: in.Args}
 	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here

@@ -38,6 +38,7 @@ const (
 	PersonActed   Kind = "person.acted"      // somebody signed in, or a key came or went; Person is set
 	PinsChanged   Kind = "pins.changed"      // definitions of an MCP server were seen or accepted; Pins is set
 	StandingSaid  Kind = "standing.said"     // something was allowed for good, used or taken back, in a log of its own; Standing is set
+	PairSaid      Kind = "pair.said"         // a name and its value are known, or no longer, in a log of its own; Pair is set
 
 	SessionSpawned Kind = "session.spawned" // a sub-agent was started; Spawned is set
 	ToolsOffered   Kind = "tools.offered"   // what models are offered, in a log of its own; Offered is set
@@ -54,7 +55,7 @@ func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
 		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, PinsChanged, StandingSaid,
-		SessionSpawned, ToolsOffered, LogPruned, HoldChanged, BoxGiven, BoxRedeemed, BoxEnded, SessionClosed,
+		PairSaid, SessionSpawned, ToolsOffered, LogPruned, HoldChanged, BoxGiven, BoxRedeemed, BoxEnded, SessionClosed,
 	}
 }
 
@@ -82,6 +83,7 @@ type Event struct {
 	Person   *Person   `json:"person,omitzero"`
 	Pins     *Pins     `json:"pins,omitzero"`
 	Standing *Standing `json:"standing,omitzero"`
+	Pair     *Pair     `json:"pair,omitzero"`
 	Spawned  *Spawned  `json:"spawned,omitzero"`
 	Offered  []Offered `json:"offered,omitzero"`
 	Agent    string    `json:"agent,omitzero"` // with Offered: whose host was the first to tell this list
@@ -339,6 +341,8 @@ type Ask struct {
 	Unread  string         `json:"unread,omitzero"`  // why no model has read the latest message: none, late or failed
 
 	Keeps *Kept `json:"keeps,omitzero"` // what a grant made from it leaves as it is
+
+	Pairs []Pair `json:"pairs,omitzero"` // what a yes confirms besides
 }
 
 // Kept is what further calls must have in common with the one that was asked about.

@@ -77,6 +77,7 @@ func (e *Event) pruneArguments() {
 	if e.Box != nil {
 		e.Box.Report = ""
 	}
+	e.Pair.prune()
 	d := e.Decided
 	if d == nil {
 		return
@@ -86,7 +87,7 @@ func (e *Event) pruneArguments() {
 		d.Write.Args = ""
 	}
 	if a := d.Ask; a != nil {
-		a.Args, a.Values = "", nil
+		a.Args, a.Values, a.Pairs = "", nil, nil
 	}
 }
 
@@ -212,6 +213,9 @@ func (e *Event) Sizes() map[string]int64 {
 }
 
 func (e *Event) callSizes(n map[string]int64) {
+	if p := e.Pair; p != nil {
+		n[PruneArguments] += int64(len(p.Name) + len(p.Said) + len(p.Value) + len(p.Person))
+	}
 	d := e.Decided
 	if d == nil {
 		return
@@ -226,6 +230,9 @@ func (e *Event) callSizes(n map[string]int64) {
 	n[PruneArguments] += int64(len(d.Ask.Args))
 	for _, v := range d.Ask.Values {
 		n[PruneArguments] += int64(len(v.Value) + len(v.Why))
+	}
+	for _, p := range d.Ask.Pairs {
+		n[PruneArguments] += int64(len(p.Name) + len(p.Said) + len(p.Value) + len(p.Person))
 	}
 	for _, w := range d.Ask.Words {
 		n[PrunePreviews] += int64(len(w.Text))

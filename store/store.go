@@ -40,6 +40,9 @@ const Own = "tidemark:"
 // RetentionLog is the log that says what was pruned of others, and what must not be.
 const RetentionLog = Own + "retention"
 
+// PairLogs begins the logs of which values people's names stand for. They hold what they said, so they are pruned like sessions.
+const PairLogs = Own + "pairs:"
+
 // SessionQuery asks for a page of sessions. The order is by creation, newest first:
 // it is stable while sessions go on, so that no page repeats or skips one.
 type SessionQuery struct {

@@ -33,6 +33,8 @@ type State struct {
 	Task    Task
 	// Kin are the sessions it works for, the eldest first; nil: nobody noted them.
 	Kin []event.Kin
+	// Speaker is who said the latest of the user's words: provider:id; empty: nobody told.
+	Speaker string
 	// Holder is whose the session is: words of anybody else are nobody's.
 	Holder event.Holder
 	// Tools names the log with the definitions the model was offered last; zero: none is kept.
@@ -199,6 +201,12 @@ func (s *State) began(b *event.Began) {
 	s.wordless = s.wordless || b.Wordless
 	s.host(b.HostTools, b.ControlTools)
 	s.said(b.Words, b.Contract)
+	if b.Words {
+		s.Speaker = ""
+		if b.Sender.ID != "" {
+			s.Speaker = b.Sender.Provider + ":" + b.Sender.ID
+		}
+	}
 	s.held(b.Holder)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -42,6 +43,12 @@ func (c *Context) Contract(k *Contract) {
 	}
 	c.contracts = append(c.contracts, drawn{k, c.user.turn})
 	c.agreed, c.unread = k, false
+}
+
+// Known tells which pairs of names and values held before, in whichever conversation.
+func (c *Context) Known(list []mandate.Pair) {
+	means := func(w vocabulary.Word) bool { return len(w.Acts)+len(w.Things) > 0 || w.Gram != 0 }
+	c.records.Know(mandate.NewPairs(list, func(word string) bool { return slices.ContainsFunc(c.vocabulary.Words(word), means) }))
 }
 
 // Unread notes that nobody could read the latest message, though somebody was to: then the words alone count, and

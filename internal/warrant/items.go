@@ -27,10 +27,45 @@ func (c *Context) mandate() *mandate.Mandate {
 // speaks against the words is refused.
 func (j *judging) bind(values []leaves.Leaf) {
 	w := world{c: j.c, strays: map[string]string{}, quoted: true, told: j.c.tells()}
-	got := j.withPromises(j.itemFor(values)).Cover(j.asCall(values), w, j.c.records)
+	m, call := j.withPromises(j.itemFor(values)), j.asCall(values)
+	got := m.Cover(call, w, j.c.records)
+	if got.Item != nil {
+		j.confirmed(m, got.Item, call, w)
+	}
 	for i := range got.Missing {
 		if miss := &got.Missing[i]; !j.granted(miss) && (j.promises == nil || miss.Contradicts()) {
 			j.unbind(miss)
+		}
+	}
+	j.learn(m, &got, call, w)
+}
+
+// confirmed gives the values that stood for what the words name before their evidence: the user confirmed it then.
+func (j *judging) confirmed(m *mandate.Mandate, it *mandate.Item, call *mandate.Call, w world) {
+	for _, v := range m.Paired(it, call, w, j.c.records) {
+		for i := range j.w.Slots {
+			if s := &j.w.Slots[i]; s.Kind == Aim && s.Path == v.Path && s.Value == v.Text && s.Has < Own && !s.Fault && !s.Secret {
+				s.Has, s.Why = Own, "you confirmed it before"
+			}
+		}
+	}
+}
+
+// maxLearnt bounds the values of a call that anything is learnt from.
+const maxLearnt = 64
+
+// learn notes what would be known from now on: where an item holds all of a call, the pairs that the user said; else those that a
+// yes confirms, which are about what is missing and nothing else.
+func (j *judging) learn(m *mandate.Mandate, got *mandate.Covered, call *mandate.Call, w world) {
+	if got.Item == nil || j.w.Danger || j.outer != nil || len(call.Values) > maxLearnt {
+		return
+	}
+	for _, p := range m.Pairs(got.Item, call, w, j.c.records) {
+		missing := slices.ContainsFunc(got.Missing, func(miss mandate.Missing) bool {
+			return miss.Role == mandate.Aim && leaves.Root(miss.Path) == p.Path && miss.Value == p.Value
+		})
+		if missing || len(got.Missing) == 0 && p.Sure {
+			j.w.Pairs = append(j.w.Pairs, p)
 		}
 	}
 }
@@ -241,6 +276,7 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 	}
 	j.w.add(Act, "", j.m.Tool, Said, "you asked: "+got.Item.Quote)
 	j.hold(&got)
+	j.learn(m, &got, call, w)
 }
 
 // interference is what people are told where the answer would have been another without what no item names.
@@ -341,7 +377,8 @@ func (j *judging) asCall(values []leaves.Leaf) *mandate.Call {
 	for _, list := range [][]leaves.Leaf{values, j.beside} {
 		for i := range list {
 			l := &list[i]
-			v := mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag, Act: j.resolve(l).Chooses}
+			p := j.resolve(l)
+			v := mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag, Act: p.Chooses, Sum: p.Role == meaning.Amount}
 			out.Values = append(out.Values, v)
 		}
 	}

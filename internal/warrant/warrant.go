@@ -114,6 +114,8 @@ type Warrant struct {
 	// Gate says that only the act is missing: a model that sees no value may be asked about it. nil: nobody but a person.
 	Gate *mandate.Gate
 	Item *Item // the item of the mandate that covers it, or comes closest; nil: none is for such a call
+	// Pairs are what would be known from now on: where nothing is missing, what the user said with the call, else what a yes confirms.
+	Pairs []mandate.Pair
 }
 
 // Dependency is a result that an answer rests on: the argument is a field of it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -117,6 +118,9 @@ func peopleOf(e *event.Event) []person {
 	switch {
 	case e.Began != nil && e.Began.Sender.ID != "":
 		return []person{{e.Began.Sender.Provider, e.Began.Sender.ID, true}}
+	case e.Pair != nil && e.Pair.Person != "":
+		provider, id, _ := strings.Cut(e.Pair.Person, ":")
+		return []person{{provider, id, true}}
 	case e.Answer != nil && e.Answer.By != "":
 		return []person{{e.Answer.Via, e.Answer.By, false}}
 	}

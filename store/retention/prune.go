@@ -119,7 +119,7 @@ func (p *pruning) each(ctx context.Context, visit func(rec *audit.Record, e *eve
 			return err
 		}
 		for i := range page {
-			if strings.HasPrefix(page[i].Session, store.Own) || page[i].Session == "" {
+			if of := page[i].Session; of == "" || strings.HasPrefix(of, store.Own) && !strings.HasPrefix(of, store.PairLogs) {
 				continue // what they hold counts for all, and has no end
 			}
 			if e, err := event.FromRecord(page[i].Record); err == nil {

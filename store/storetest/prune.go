@@ -33,6 +33,7 @@ func prunings(t *testing.T, open func(t *testing.T) Store) {
 		{"pruning that was not recorded so is found", prunedUnsaid},
 		{"pruning at the wrong place, or of another record, changes nothing", prunedAstray},
 		{"what pruning left cannot be changed", prunedChanged},
+		{"pairs are known to all, and end", prunedPairs},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, filled(t, open(t))) })
 	}

@@ -106,6 +106,7 @@ type Value struct {
 	Role Role
 	Flag bool // true, false or null
 	Act  bool // it names the act, which the deed has taken in
+	Sum  bool // it is a sum
 }
 
 // Call is a call as the rule sees it. Deeds are named as policies name them.

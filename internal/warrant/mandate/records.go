@@ -60,6 +60,7 @@ type Records struct {
 	size    int            // about how many bytes they take
 	full    bool           // something did not fit
 	work    *work          // of the decision at hand
+	pairs   *Pairs         // that held before; nil: none
 }
 
 // NewRecords are none yet.

@@ -9,7 +9,7 @@ import (
 func (p *pass) from(v *Value, s *Source) string {
 	p.records.takes(len(s.What) + len(s.words()))
 	switch {
-	case s.formed().same(v.Text):
+	case s.formed().same(v.Text), p.paired(v, s):
 		return ""
 	case v.Role == Object && s.How != Said && s.How != Write && p.made(v), s.How != Said && p.plainly(v):
 		return ""
@@ -20,7 +20,11 @@ func (p *pass) from(v *Value, s *Source) string {
 	case s.How == From && v.Role == Text: // what it holds of other sources is looked for apart
 		return ""
 	}
-	return p.bySource(v, s)
+	why := p.bySource(v, s)
+	if why != "" && p.another(v, s) {
+		return "it was another one before"
+	}
+	return why
 }
 
 // bySource is why a value is not of a source, by the way that is named.

@@ -33,6 +33,7 @@ var (
 	editing     = block("editing")       // words that give them
 	negating    = block("negating")      // words that deny something
 	formalNames = block("formal")        // parameters that say how something is put
+	payees      = block("whom")          // parameters that say whom something is for by a name
 	currencies  = numbered("currencies") // currencies as people say them
 	sumWords    = numbered("sums")       // sums as people say them
 	numbers     = numbered("numbers")    // numbers as words
