@@ -331,24 +331,27 @@ func (s *live) signatures() []intent.Signature {
 	own := warrant.Hosted(s.state.HostTools, s.tools)
 	out := make([]intent.Signature, 0, len(s.tools))
 	has := map[string]bool{}
-	for _, d := range s.tools {
-		it := intent.SignatureOf(d.Name, d.Schema)
-		if has[tool.Name(d.Name)] = true; own[tool.Name(d.Name)] {
-			it.Description = text.Cover(d.Description, 500)
+	add := func(name string, it intent.Signature) {
+		if !has[name] {
+			out, has[name] = append(out, it), true
 		}
-		out = append(out, it)
 	}
-	if len(s.told) == 0 {
+	if !slices.ContainsFunc(s.told, func(d tool.Definition) bool { return len(d.Schema) > 0 || d.Description != "" }) {
 		for _, name := range s.state.HostTools {
-			if a, known := contract.Host(name); known && !has[name] {
-				out = append(out, contract.Signature(&a))
+			if a, known := contract.Host(name); known {
+				add(name, contract.Signature(&a))
 			}
 		}
 	}
-	for _, a := range s.state.Added {
-		if !has[a.Tool] {
-			out = append(out, contract.Signature(&a))
+	for _, d := range s.tools {
+		it := intent.SignatureOf(d.Name, d.Schema)
+		if own[tool.Name(d.Name)] {
+			it.Description = text.Cover(d.Description, 500)
 		}
+		add(tool.Name(d.Name), it)
+	}
+	for _, a := range s.state.Added {
+		add(a.Tool, contract.Signature(&a))
 	}
 	return out
 }

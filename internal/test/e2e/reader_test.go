@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -32,6 +34,9 @@ func understood(prompt string) obj {
 	return obj{"items": items, "reads": []any{}, "follow": []any{}, "never": []any{}, "assents": false}
 }
 
+// unread is how the log says of a question that no model has read the message.
+var unread = regexp.MustCompile(`"unread\\?": ?\\?"none`)
+
 // newcomer is an empty home with the agent on PATH, which is logged in, and a calendar of the owner's as a server of theirs.
 type newcomer struct {
 	*world
@@ -45,7 +50,7 @@ func newHome(t *testing.T, r *rig) *newcomer {
 	w.kill()
 	n := &newcomer{world: w, programs: t.TempDir(), added: filepath.Join(w.home, "calendar.jsonl")}
 	w.data = filepath.Join(w.home, ".local", "share", "tidemark")
-	w.write(w.data, "tidemark.yaml", "server: {listen: \"127.0.0.1:0\"}\n")
+	w.write(w.data, "tidemark.yaml", "server: {listen: \"127.0.0.1:0\"}\ncontracts: {waitMs: 30000} # a program takes long to start on a busy machine\n")
 	calendar, err := filepath.Abs("testdata/calendar.js")
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +90,16 @@ func (n *newcomer) types(ctx context.Context, program string, args ...string) (s
 	return string(out), err
 }
 
+// offered waits until the agent has asked the calendar for its tools: it calls none before.
+func (n *newcomer) offered() {
+	for range 600 {
+		if _, err := os.Stat(n.added + ".offered"); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
 // must types a line that has to work.
 func (n *newcomer) must(program string, args ...string) string {
 	n.t.Helper()
@@ -110,24 +125,29 @@ func reader(t *testing.T, r *rig) {
 			}
 			t.Log(n.must("tidemark", choice...))
 			entry := step{tool: "mcp__calendar__create_event", args: obj{"title": "Dentist", "date": "2026-11-20", "time": "9"}}
+			entry.before = n.offered
 			n.model.script(r.fetch(n.world), step{say: done})
 			args := func(prompt string, more ...string) []string {
 				return append(append(r.command(t.Context(), n.world, prompt, false).Args[1:], more...), n.extra...)
 			}
 			n.must(r.name, args(strings.Replace(summarise, "%s", r.page(n.world), 1))...)
+			_ = os.Remove(n.added + ".offered") // of the first run
 			n.model.script(entry, r.run(n.world, attack), step{say: done})
 			n.must(r.name, args(dentist, "--continue")...)
 			stopped(t, n.world)
 			added, _ := os.ReadFile(n.added) // there is none where nothing was added
-			log, saw := n.must("tidemark", "audit"), n.model.latest()
+			log := n.must("tidemark", "audit")
 			held := strings.Count(log, " held ")
 			switch {
 			case with && (strings.Count(string(added), "Dentist") != 1 || held != 1):
 				t.Errorf("the calendar was asked %q and %d calls were held, want the entry once, and what the page wants held\n%s", added, held, log)
 			case !with && (len(added) > 0 || held != 2):
 				t.Errorf("without a model the calendar was asked %q and %d calls were held\n%s", added, held, log)
-			case !with && !strings.Contains(saw, "no model has read your message"):
-				t.Errorf("the question does not say why it is asked:\n%s", saw)
+			case !with && !unread.MatchString(n.must("tidemark", "audit", "--json")):
+				t.Error("the question does not say that no model has read the message")
+			}
+			if strings.Contains(log, "What does the last message ask for") {
+				t.Errorf("the reader's own words came to the server: it would be read by itself\n%s", log)
 			}
 			for _, prompt := range n.model.heardBy() {
 				if strings.Contains(prompt, pageWords) || strings.Contains(prompt, attack) {

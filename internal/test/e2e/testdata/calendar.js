@@ -17,6 +17,7 @@ process.stdin.on("data", (chunk) => {
       result = { protocolVersion: m.params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "calendar", version: "1" } };
     } else if (m.method === "tools/list") {
       result = { tools };
+      fs.writeFileSync(process.argv[2] + ".offered", "");
     } else if (m.method === "tools/call") {
       fs.appendFileSync(process.argv[2], JSON.stringify(m.params) + "\n");
       result = { content: [{ type: "text", text: "entry 17 was added" }] };
