@@ -40,6 +40,8 @@ type Turn struct {
 	// ControlTools are those by which the host's framework steers itself (plans, to-dos, hand-offs, the final
 	// answer, asking the user), by the names calls have here: they are neither acts nor reads. Nil: as HostTools.
 	ControlTools []string
+	// Undescribed says that the door never tells what tools are, so that it need not be waited for.
+	Undescribed bool
 	// Parent is the branch this one was forked from; a new branch starts from its taint.
 	Parent string
 	// Forked says that Parent is known, so that an empty one means the main branch. A new
@@ -177,7 +179,9 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	if t.Contract != nil && words {
 		s.noteContract()
 	}
-	m.prepare(ctx, s, set)
+	if len(s.tools) > 0 || t.Undescribed {
+		m.prepare(ctx, s, set)
+	}
 	return open, nil
 }
 

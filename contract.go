@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/confined"
+	"github.com/tidemark/tidemark/internal/contract"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/sayings"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -56,7 +57,7 @@ type drawing struct {
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) request(ctx context.Context, s *live) (drawing, error) {
 	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
-	out := drawing{intent.Request{Words: m.redacted(said), Tools: signatures(s.state.HostTools, s.tools)}, map[string]string{}}
+	out := drawing{intent.Request{Words: m.redacted(said), Tools: s.signatures()}, map[string]string{}}
 	for i := range s.tools {
 		out.pins[tool.Name(s.tools[i].Name)] = mandate.Pin(&s.tools[i])
 	}
@@ -67,7 +68,7 @@ func (m *Monitor) request(ctx context.Context, s *live) (drawing, error) {
 // there was no answer in time. nil: there is none to ask about.
 func (m *Monitor) unread(s *live, set *policy.Set) *session.Word {
 	words := s.state.Words
-	if !reads(m.reader, s.name) || len(words) == 0 || len(s.tools) == 0 || !set.Facts() {
+	if !reads(m.reader, s.name) || len(words) == 0 || !s.knowsTools() || !set.Facts() {
 		return nil
 	}
 	if w := &words[len(words)-1]; w.Contract == nil || w.Contract.Late {
@@ -135,15 +136,122 @@ func (m *Monitor) agree(ctx context.Context, x *step) error {
 			return errCounsel
 		}
 	}
+	return m.agreeOn(ctx, x, drawn)
+}
+
+// agreeOn records a contract, and has it count from now on.
+func (m *Monitor) agreeOn(ctx context.Context, x *step, drawn *event.Contract) error {
+	s := x.live
 	turn := &s.state.Branch(x.ref.Branch).Turn
 	err := m.append(ctx, s, &event.Event{
-		Kind: event.ContractDrawn, Time: m.at(x.live), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration,
-		Contract: drawn,
+		Kind: event.ContractDrawn, Time: m.at(s), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Contract: drawn,
 	})
 	if err == nil {
 		s.noteContract()
 	}
 	return err
+}
+
+// Understood notes what a recording says was understood of the latest message from now on, after its words were read once more because
+// of a tool that came up. It takes the place of what was understood before.
+func (m *Monitor) Understood(ctx context.Context, ref Ref, c intent.Contract, added string) error {
+	kept, err := c.Within(nil)
+	if err == nil {
+		err = m.with(ctx, ref, func(s *live) error {
+			n := len(s.state.Words)
+			if n == 0 {
+				return nil
+			}
+			drawn := m.contract(kept)
+			drawn.Word, drawn.Added = s.state.Words[n-1].Seq, &event.AddedTool{Tool: tool.Name(added)}
+			return m.agreeOn(ctx, &step{live: s, proposal: proposal{ref: ref}}, drawn)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("note what was understood: %w", err)
+	}
+	return nil
+}
+
+// maxRedrawn bounds how often one message is read again: an agent may make up names of tools.
+const maxRedrawn = 8
+
+// comesUp is the latest message where a call would be held whose tool was not known when it was read, and whether that was waited
+// for before; nil: there is nothing to read again.
+func (m *Monitor) comesUp(x *step, d *policy.Decision) (w *session.Word, late bool) {
+	s, name := x.live, tool.Name(x.call.Name)
+	words := s.state.Words
+	if d.Effect != policy.Confirm || d.Kind != policy.KindTaintEscalation || x.gated || x.wants != nil || confined.Verb(name) != "" {
+		return nil, false
+	}
+	if m.reader == nil || !x.set.Facts() || len(words) == 0 {
+		return nil, false
+	}
+	w = &words[len(words)-1]
+	late = slices.Contains(w.Waited, name)
+	switch k := w.Contract; {
+	case len(w.Waited) >= maxRedrawn && !late, k == nil && s.knowsTools():
+		return nil, false
+	case k != nil && (k.Failed != "" || k.Form != intent.ItemsVersion || k.Prompt == "" || slices.Contains(k.Tools, name)):
+		return nil, false
+	}
+	return w, late
+}
+
+// redraw has the latest message read once more for a tool that comes up: with hooks alone nobody tells what the tools of servers are.
+// It is waited for once per tool, while no lock is held; then the call is judged again.
+func (m *Monitor) redraw(ctx context.Context, x *step, d *policy.Decision) error {
+	at, late := m.comesUp(x, d)
+	if at == nil {
+		return nil
+	}
+	s, c, w := x.live, x.counsel, *at
+	added := s.added(&x.call)
+	drawn := c.forTool(&w, added.Tool)
+	if drawn == nil {
+		r, err := m.request(ctx, s)
+		if err != nil {
+			return err
+		}
+		r.Request = r.With(contract.Signature(&added))
+		name := s.name
+		if drawn = m.drawAgain(ctx, name, &w, r, added, false); drawn.Late && late {
+			return nil // the log has it
+		}
+		if drawn.Late {
+			if c != nil {
+				c.want = func(ctx context.Context) { c.contract = m.drawAgain(ctx, name, &w, r, added, true) }
+			}
+			return errCounsel
+		}
+	}
+	if err := m.agreeOn(ctx, x, drawn); err != nil {
+		return err
+	}
+	if c != nil {
+		c.want, c.contract = func(context.Context) {}, nil // it is judged again by what counts now
+	}
+	return errCounsel
+}
+
+// forTool is what was drawn of a message for a tool that came up; nil: nothing yet.
+func (c *counsel) forTool(w *session.Word, name string) *event.Contract {
+	if c == nil || c.contract == nil || c.contract.Word != w.Seq || c.contract.Added == nil || c.contract.Added.Tool != name {
+		return nil
+	}
+	return c.contract
+}
+
+// drawAgain is draw with a tool more, as it changes what counts of the message.
+func (m *Monitor) drawAgain(
+	ctx context.Context, name string, w *session.Word, r drawing, added event.AddedTool, wait bool,
+) *event.Contract {
+	drawn := m.draw(ctx, name, w.Seq, r, wait)
+	if drawn.Failed == "" && w.Contract != nil {
+		drawn = contract.Redrawn(w.Contract, drawn, added.Tool)
+	}
+	drawn.Added = &added
+	return drawn
 }
 
 // noteContract adds the contract of the latest message to what was said, or that there is none though there should be,
@@ -173,6 +281,9 @@ func (m *Monitor) draw(ctx context.Context, name string, seq uint64, r drawing, 
 	for i := range out.Items {
 		out.Items[i].Pin = r.pins[tool.Name(out.Items[i].Tool)]
 	}
+	for _, t := range r.Tools[:r.Shown()] {
+		out.Tools = append(out.Tools, tool.Name(t.Name))
+	}
 	out.Word, out.Prompt, out.Model, out.TookMs = seq, intent.ContractVersion, model, m.now().Sub(start).Milliseconds()
 	if err != nil {
 		out.Failed, out.Late = m.preview(err.Error(), 200), errors.Is(err, ErrLate)
@@ -180,98 +291,14 @@ func (m *Monitor) draw(ctx context.Context, name string, seq uint64, r drawing, 
 	return out
 }
 
-// contract is a contract as the log keeps it, and as calls are judged by it: without
-// secrets that its words may hold.
+// contract is a contract as the log keeps it, and as calls are judged by it.
 func (m *Monitor) contract(c intent.Contract) *event.Contract {
-	redact := m.Policy().Redactor()
-	out := &event.Contract{Opens: c.Opens, Delegates: c.Delegates, Why: redact.Text(c.Why)}
-	for _, a := range c.Acts {
-		p := event.Promise{Tool: a.Tool, Most: a.Most}
-		for name, source := range a.Args {
-			if p.Args == nil {
-				p.Args = map[string]string{}
-			}
-			p.Args[name] = redact.Text(source)
-		}
-		out.Acts = append(out.Acts, p)
-	}
-	itemsTo(out, &c, redact.Text)
-	return out
-}
-
-// itemsTo writes what a contract of the second form says into the log's form of it.
-func itemsTo(out *event.Contract, c *intent.Contract, redacted func(string) string) {
-	out.Form, out.Assents = c.V, c.Assents
-	for _, i := range c.Items {
-		it := event.ContractItem{Tool: i.Tool, Quote: redacted(i.Quote), Need: i.Need, Times: i.Times}
-		it.Per, it.If = redacted(i.Per), redacted(i.If)
-		for _, a := range i.Args {
-			kept := event.ContractArg{Arg: a.Arg, How: a.How, Of: redacted(a.Of)}
-			for _, w := range a.What {
-				kept.What = append(kept.What, redacted(w))
-			}
-			it.Args = append(it.Args, kept)
-		}
-		out.Items = append(out.Items, it)
-	}
-	for _, r := range c.Reads {
-		out.Reads = append(out.Reads, redacted(r.What))
-	}
-	for _, f := range c.Follow {
-		out.Follow = append(out.Follow, redacted(f.Source))
-	}
-	for _, b := range c.Never {
-		out.Never = append(out.Never, event.Ban{Act: b.Act, What: redacted(b.What)})
-	}
+	return contract.Kept(&c, m.Policy().Redactor().Text)
 }
 
 // contractFor is the contract of a message as judgement takes it; nil: there is none, and
 // the words alone count.
-func contractFor(w session.Word) *warrant.Contract {
-	c := w.Contract
-	if c == nil || c.Failed != "" {
-		return nil
-	}
-	out := &warrant.Contract{Opens: c.Opens, Delegates: c.Delegates}
-	for _, a := range c.Acts {
-		out.Acts = append(out.Acts, warrant.Promise{Tool: a.Tool, Args: maps.Clone(a.Args), Most: a.Most})
-	}
-	if binds(c) {
-		out.Mandate = mandateOf(c)
-	}
-	return out
-}
-
-// binds reports whether a contract is judged by its items. All of the second form are. One of the first form can be read
-// into items too (mandate.FirstForm), which asks far more than its acts do: it says too little of where values come from. It is
-// judged by its acts until items hold more, and this is the one place that says so.
-func binds(c *event.Contract) bool { return c.Form == intent.ItemsVersion }
-
-// mandateOf are the items of a contract of either form, as judgement takes them.
-func mandateOf(c *event.Contract) *mandate.Mandate {
-	out := &mandate.Mandate{Reads: slices.Clone(c.Reads), Follow: slices.Clone(c.Follow), Assents: c.Assents}
-	for n, i := range c.Items {
-		it := mandate.Item{
-			ID: fmt.Sprintf("m%d.%d", c.Word, n+1), Tool: tool.Name(i.Tool), Quote: i.Quote, Step: i.Need != "asked", Times: i.Times,
-			Per: i.Per, If: i.If, Pin: i.Pin, Args: map[string][]mandate.Source{},
-		}
-		for _, a := range i.Args {
-			it.Args[a.Arg] = append(it.Args[a.Arg], mandate.Source{How: mandate.HowNamed(a.How), What: slices.Clone(a.What), Of: a.Of})
-		}
-		out.Items = append(out.Items, it)
-	}
-	for _, b := range c.Never {
-		out.Never = append(out.Never, mandate.Ban(b))
-	}
-	if c.Form != intent.ItemsVersion {
-		var acts []mandate.Promise
-		for _, a := range c.Acts {
-			acts = append(acts, mandate.Promise{Tool: tool.Name(a.Tool), Args: a.Args, Most: a.Most})
-		}
-		out.Items, out.Unquoted = mandate.FirstForm(fmt.Sprintf("m%d", c.Word), acts), true
-	}
-	return out
-}
+func contractFor(w session.Word) *warrant.Contract { return contract.Judged(w.Contract) }
 
 // readTools are definitions with what a model read in them, as far as that is known.
 func (m *Monitor) readTools(list []tool.Definition, set *policy.Set) []tool.Definition {
@@ -306,40 +333,50 @@ func (m *Monitor) reread(x *step) {
 	}
 }
 
-// signatures are tools as a contract is drawn from them. Only the host's own describe
-// themselves: what others say of their tools may argue.
-func signatures(host []string, tools []tool.Definition) []intent.Signature {
-	own := warrant.Hosted(host, tools)
-	out := make([]intent.Signature, len(tools))
-	for i, d := range tools {
-		out[i] = intent.Signature{Name: d.Name, Params: parameters(d.Schema)}
-		if own[tool.Name(d.Name)] {
-			out[i].Description = text.Cover(d.Description, 500)
+// signatures are the tools that are known, as a contract is drawn from them. Only the host's own describe themselves: what others say
+// of their tools may argue. Where the host describes none, they are its own, and those that calls showed.
+func (s *live) signatures() []intent.Signature {
+	own := warrant.Hosted(s.state.HostTools, s.tools)
+	out := make([]intent.Signature, 0, len(s.tools))
+	has := map[string]bool{}
+	add := func(name string, it intent.Signature) {
+		if !has[name] {
+			out, has[name] = append(out, it), true
 		}
+	}
+	if !slices.ContainsFunc(s.told, func(d tool.Definition) bool { return len(d.Schema) > 0 || d.Description != "" }) {
+		for _, name := range s.state.HostTools {
+			if a, known := contract.Host(name); known {
+				add(name, contract.Signature(&a))
+			}
+		}
+	}
+	for _, d := range s.tools {
+		it := intent.SignatureOf(d.Name, d.Schema)
+		if own[tool.Name(d.Name)] {
+			it.Description = text.Cover(d.Description, 500)
+		}
+		add(tool.Name(d.Name), it)
+	}
+	for _, a := range s.state.Added {
+		add(a.Tool, contract.Signature(&a))
 	}
 	return out
 }
 
-// parameters are the members of a schema, by name. One that cannot be read has none.
-func parameters(schema []byte) []intent.Parameter {
-	var s struct {
-		Properties map[string]strictjson.Value `json:"properties"`
+// knowsTools reports whether there is a tool that a contract could be drawn with.
+func (s *live) knowsTools() bool {
+	host := func(name string) bool { _, known := contract.Host(name); return known }
+	return len(s.tools)+len(s.state.Added) > 0 || slices.ContainsFunc(s.state.HostTools, host)
+}
+
+// added is the tool of a call as a model is shown it: as it was described, or by what the call shows of it.
+func (s *live) added(call *tool.Call) event.AddedTool {
+	name := tool.Name(call.Name)
+	if i := slices.IndexFunc(s.tools, func(d tool.Definition) bool { return tool.Name(d.Name) == name }); i >= 0 {
+		return contract.Added(intent.SignatureOf(name, s.tools[i].Schema))
 	}
-	if len(schema) == 0 || strictjson.Unmarshal(schema, &s) != nil {
-		return nil
-	}
-	var out []intent.Parameter
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		var p struct {
-			Type strictjson.Value `json:"type"`
-		}
-		kind := ""
-		if strictjson.Unmarshal(s.Properties[name], &p) == nil && p.Type.Kind() == '"' {
-			_ = strictjson.Unmarshal(p.Type, &kind) // a type that is no text is left out
-		}
-		out = append(out, intent.Parameter{Name: name, Type: kind})
-	}
-	return out
+	return contract.Added(intent.Called(name, call.Args, meaning.PlainName))
 }
 
 // narrow holds the call against the constraints of the task at hand (SEQ-11). They are

@@ -118,7 +118,7 @@ func TestAMessageIsUnderstoodOnce(t *testing.T) {
 	}
 	kept := event.Contract{
 		Word: 1, Acts: []event.Promise{{Tool: "send_email", Args: map[string]string{"to": "lookup"}, Most: 1}}, Opens: "named", Delegates: true,
-		Why: "mail", Model: "clerk", Prompt: intent.ContractVersion,
+		Why: "mail", Model: "clerk", Prompt: intent.ContractVersion, Tools: []string{"send_email", "bash"},
 	}
 	if diff := cmp.Diff(kept, got[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -21,9 +21,9 @@ import (
 // Nothing was recorded: the call is judged again with what they said.
 var errCounsel = errors.New("counsel is wanted")
 
-// maxCounsel bounds how often one call is put off. It takes a contract, a plan, an opinion, one about the act
+// maxCounsel bounds how often one call is put off. It takes a contract, one with its tool, a plan, an opinion, one about the act
 // and a ruling, and once more each where the session moved on in between.
-const maxCounsel = 10
+const maxCounsel = 14
 
 // counsel is what was asked about one call, and the answers. It is asked while no lock
 // is held: a person or a model may take minutes.

@@ -306,6 +306,9 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 		return err
 	}
 	d := x.judge(set, in)
+	if err := m.redraw(ctx, x, &d); err != nil {
+		return err
+	}
 	traits := set.Expect(in)
 	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil {
 		var err error

@@ -19,6 +19,23 @@ type Contract struct {
 	Failed    string         `json:"failed,omitzero"` // why there is none
 	Late      bool           `json:"late,omitzero"`   // only because it took too long
 	TookMs    int64          `json:"tookMs,omitzero"` // that a call waited for it
+	// Tools are those that it was drawn with, by the names policy knows them by.
+	Tools []string `json:"tools,omitzero"`
+	// Added is the tool whose call had it drawn once more: then this is all that counts of the message from now on. Where it
+	// failed, what was drawn before counts on.
+	Added *AddedTool `json:"added,omitzero"`
+}
+
+// AddedTool is a tool that was not known when its message was read.
+type AddedTool struct {
+	Tool   string           `json:"tool"`
+	Params []AddedParameter `json:"params,omitzero"`
+}
+
+// AddedParameter is an argument of it that a model may be shown.
+type AddedParameter struct {
+	Name string `json:"name"`
+	Type string `json:"type,omitzero"`
 }
 
 // Promise is one act that a contract asks for.
@@ -30,7 +47,7 @@ type Promise struct {
 
 // ContractItem is one kind of call that a contract of the second form asks for.
 type ContractItem struct {
-	Tool  string        `json:"tool"`
+	Tool  string        `json:"tool"` // empty: it was taken back, and only keeps its place
 	Quote string        `json:"quote,omitzero"`
 	Need  string        `json:"need,omitzero"`
 	Times int           `json:"times,omitzero"`

@@ -131,7 +131,7 @@ func (c *Content) hollow() *Content {
 }
 
 func (c *Contract) pruned() *Contract {
-	if c == nil || len(c.Acts) == 0 && c.Why == "" {
+	if c == nil || len(c.Acts)+len(c.Items)+len(c.Reads)+len(c.Follow)+len(c.Never) == 0 && c.Why == "" {
 		return c
 	}
 	return &Contract{Word: c.Word, Failed: gone}

@@ -85,6 +85,7 @@ type Context struct {
 	Wordless        bool             `json:"wordless,omitzero"`     // nobody hears what the user says to this host: silence means nothing
 	HostTools       []string         `json:"hostTools,omitzero"`    // the host's own tools, as calls name them; missing: it does not say
 	ControlTools    []string         `json:"controlTools,omitzero"` // those by which its framework steers itself; missing: none
+	Undescribed     bool             `json:"undescribed,omitzero"`  // no hook of this host says what its tools are
 	Dialog          string           `json:"dialog,omitzero"`       // the host whose own dialog asks about held calls; around tool calls
 	Wait            int              `json:"wait,omitzero"`         // before_tool_call: seconds the host waits for the owner to answer
 	Boxes           bool             `json:"boxes,omitzero"`        // before_tool_call: the host runs a command in a box if told to

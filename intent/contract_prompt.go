@@ -70,20 +70,29 @@ func (s *Signature) paramNames() []string {
 func (r *Request) Prompt() (system, user string) {
 	var b strings.Builder
 	b.WriteString("## Tools\n")
-	room := maxToolsBytes
-	names := identifiers(toolNames(r.Tools))
-	for i := range r.Tools {
-		line := r.Tools[i].line(names[i])
-		if room -= len(line); i == maxTools || room < 0 {
-			fmt.Fprintf(&b, "(%d more tools, not available)\n", len(r.Tools)-i)
-			break
-		}
-		b.WriteString(line)
+	n, lines := r.listed()
+	b.WriteString(lines)
+	if n < len(r.Tools) {
+		fmt.Fprintf(&b, "(%d more tools, not available)\n", len(r.Tools)-n)
 	}
 	b.WriteString("\n## The user's messages, in order\n")
 	appendWords(&b, r.Words)
 	b.WriteString("\nWhat does the last message ask for?")
 	return contractSystem, b.String()
+}
+
+// listed are the tools that there is room for, one in each line, and how many they are.
+func (r *Request) listed() (n int, lines string) {
+	var b strings.Builder
+	names := identifiers(toolNames(r.Tools))
+	for room := maxToolsBytes; n < min(len(r.Tools), maxTools); n++ {
+		line := r.Tools[n].line(names[n])
+		if room -= len(line); room < 0 {
+			break
+		}
+		b.WriteString(line)
+	}
+	return n, b.String()
 }
 
 // types are what a schema may say that a parameter is; anything else it says is not shown.

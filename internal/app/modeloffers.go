@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/configfile"
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/outside/headless"
 	"github.com/tidemark/tidemark/internal/outside/nearby"
@@ -330,20 +328,7 @@ func trialConfig(p Paths, o *ModelOffer) (*config.Config, error) {
 func Signatures(list []tool.Definition) []intent.Signature {
 	out := make([]intent.Signature, len(list))
 	for i, d := range list {
-		out[i].Name = d.Name
-		var s struct {
-			Properties map[string]struct {
-				Type strictjson.Value `json:"type"`
-			} `json:"properties"`
-		}
-		if len(d.Schema) == 0 || strictjson.Unmarshal(d.Schema, &s) != nil {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			kind := ""
-			_ = strictjson.Unmarshal(s.Properties[name].Type, &kind) // a type that is no text is left out
-			out[i].Params = append(out[i].Params, intent.Parameter{Name: name, Type: kind})
-		}
+		out[i] = intent.SignatureOf(d.Name, d.Schema)
 	}
 	return out
 }

@@ -150,8 +150,14 @@ func (a *App) reached(ctx context.Context) []console.Finding {
 		f := console.Finding{Grade: "good", Name: p.Name, Text: p.Detail}
 		if !p.OK {
 			f.Grade, f.Text = "broken", strings.TrimSpace(p.Detail+" "+p.Fault)
+			if p.Name == a.outside.settings.Section {
+				f.Fix = modelCommand
+			}
 		}
 		out = append(out, f)
+	}
+	if a.outside.auditor == nil && a.outside.settings.Missing == "" { // of one that is missing there is a part
+		out = append(out, console.Finding{Grade: "limit", Name: "reader", Text: noReader, Fix: modelCommand})
 	}
 	return out
 }

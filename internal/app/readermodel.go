@@ -174,6 +174,9 @@ func stillListens(c *config.Auditor) func() error {
 	}
 }
 
+// modelCommand mends what is wrong with the model that reads.
+const modelCommand = "tidemark model"
+
 // noReader is what it means that no model reads.
 const noReader = "no model reads your messages, so you are asked more than need be (tidemark model)"
 

@@ -25,6 +25,7 @@ func turnOf(ctx context.Context, c *hook.Context) tidemark.Turn {
 		SpawnedBy: c.SpawnedBy, Unknown: unknown,
 	}}
 	t.Wordless, t.HostTools, t.ControlTools = c.Wordless && t.Sender.IsOwner, c.HostTools, c.ControlTools
+	t.Undescribed = c.Undescribed
 	if c.ParentBranch != nil {
 		t.Forked, t.Parent = true, *c.ParentBranch
 	}

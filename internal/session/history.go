@@ -88,26 +88,50 @@ type Word struct {
 	Turn uint64 // in which it was said, counted from 1
 	// Contract is what a model understood of it; nil: nobody has asked.
 	Contract *event.Contract
+	// Waited are the tools for whose calls it was read once more, or was to be.
+	Waited []string
 }
 
 // said notes that the event being folded holds the user's own words.
 func (s *State) said(words bool, c *event.Contract) {
 	if words {
-		s.Words, s.Repairs = append(s.Words, Word{s.Version, s.Turns, c}), 0
+		s.Words, s.Repairs = append(s.Words, Word{Seq: s.Version, Turn: s.Turns, Contract: c}), 0
 		s.Acts = Acts{}
 	}
 }
 
 // agreed notes the contract of a message. One that was drawn stays: a message is understood
-// once.
+// once, unless a tool comes up that nobody knew.
 func (s *State) agreed(c *event.Contract) {
 	for i := len(s.Words) - 1; i >= 0; i-- {
-		if w := &s.Words[i]; w.Seq == c.Word {
-			if w.Contract == nil || w.Contract.Failed != "" {
-				w.Contract = c
-			}
-			return
+		w := &s.Words[i]
+		if w.Seq != c.Word {
+			continue
 		}
+		if c.Added != nil {
+			s.added(w, c)
+		}
+		switch {
+		case w.Contract == nil || w.Contract.Failed != "", c.Added != nil && c.Failed == "":
+			w.Contract = c
+		case c.Added != nil && !c.Late: // there is no use in asking again
+			kept := *w.Contract
+			kept.Tools = append(slices.Clip(kept.Tools), c.Added.Tool)
+			w.Contract = &kept
+		}
+		return
+	}
+}
+
+// maxAdded bounds how many tools are remembered that nobody described.
+const maxAdded = 64
+
+// added notes a tool that came up, for this message and for those after it.
+func (s *State) added(w *Word, c *event.Contract) {
+	w.Waited = append(slices.Clip(w.Waited), c.Added.Tool)
+	known := func(a event.AddedTool) bool { return a.Tool == c.Added.Tool }
+	if !slices.ContainsFunc(s.Added, known) && len(s.Added) < maxAdded {
+		s.Added = append(slices.Clip(s.Added), *c.Added)
 	}
 }
 

@@ -43,6 +43,8 @@ type State struct {
 	HostTools []string
 	// ControlTools are those by which the host's framework steers itself; nil: nobody said.
 	ControlTools []string
+	// Added are tools that nobody described, as calls of them showed them.
+	Added []event.AddedTool
 	// Acts are what an isolated model said of acts since the latest message.
 	Acts Acts
 	// Audits is how often a model was asked about it: for an opinion, a plan or a contract.

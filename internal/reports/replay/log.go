@@ -83,8 +83,12 @@ func (l *logReader) said(b *event.Began) {
 }
 
 // agreed hands the contract of the latest words in with them, though the log got it later:
-// what was understood of them does not depend on when.
+// what was understood of them does not depend on when. Only what was understood once more does.
 func (l *logReader) agreed(c *event.Contract) {
+	if c.Added != nil && c.Failed == "" {
+		l.run.Events = append(l.run.Events, Event{Again: &Again{c.Added.Tool, *contractOf(c)}})
+		return
+	}
 	for i := len(l.run.Events) - 1; i >= 0; i-- {
 		if s := l.run.Events[i].Said; s != nil && s.Text != nil {
 			if s.Contract == nil {

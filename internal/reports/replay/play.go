@@ -126,6 +126,8 @@ func (p *player) event(ctx context.Context, e *Event) error {
 		return p.call(ctx, e.Call)
 	case e.Result != nil:
 		return p.result(ctx, e.Result)
+	case e.Again != nil:
+		return p.monitor.Understood(ctx, p.ref(), e.Again.Contract, e.Again.Tool)
 	case e.Reset:
 		err := p.monitor.Reset(ctx, p.ref(), "owner", "replay")
 		if errors.Is(err, tidemark.ErrNotFound) {

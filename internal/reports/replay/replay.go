@@ -70,6 +70,7 @@ type Event struct {
 	Call   *Call
 	Result *Result
 	Reset  bool // the owner cleared the mark
+	Again  *Again
 	size   int  // bytes of the recording that it was read from
 }
 
@@ -81,6 +82,12 @@ type Said struct {
 	Contract *intent.Contract
 	// Brings is what else the turn brought into the context, where the recording says so.
 	Brings *trust.Level
+}
+
+// Again is that the latest message was read once more, because of a tool that came up.
+type Again struct {
+	Tool     string
+	Contract intent.Contract // what counts from then on
 }
 
 // Call is a call the agent proposed.

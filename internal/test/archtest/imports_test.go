@@ -20,6 +20,7 @@ var layers = []layer{
 	{[]string{"trust", "tool", "audit"}, "the words everything speaks in know nothing above them"},
 	{[]string{"approval", "intent", "hook", "event"}, "the engine's parts do not know one another"},
 	{[]string{"internal/warrant/..."}, "judgement knows no policy"},
+	{[]string{"internal/contract"}, "a contract is what was drawn, kept and is judged by"},
 	{[]string{"policy"}, "a policy judges what it is told"},
 	{[]string{"internal/session"}, "state is a fold over events"},
 	{[]string{"internal/confined"}, "a ticket knows its own log and nothing else"},

@@ -18,7 +18,7 @@ var pure = []string{
 	"internal/base/glob", "internal/base/columns", "internal/base/text", "internal/base/seal",
 	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact", "trust", "tool", "audit", "approval",
 	"intent", "event",
-	"internal/warrant/...", "policy", "internal/session", "internal/confined", "internal/standing", "graph",
+	"internal/warrant/...", "internal/contract", "policy", "internal/session", "internal/confined", "internal/standing", "graph",
 	"internal/question", ".", "store", "internal/draw", "internal/reports/report",
 	"internal/reports/timeline", "internal/llm/format/...",
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -63,6 +64,31 @@ func TestEveryPageIsServed(t *testing.T) {
 	p.get("/console/session?show=graph&key="+url.QueryEscape(q.Session)).want(t, http.StatusOK, "<svg ", "BLOCKED", "The same as a tree")
 	p.get("/console/audit/verify").want(t, http.StatusOK, "Unbroken")
 	p.get("/console/audit?effect=confirm").want(t, http.StatusOK, "send_email", "held")
+}
+
+// MAN-12: Health says which model reads, that none does, or that it fails, since when, and what that means.
+func TestHealthSaysWhichModelReads(t *testing.T) {
+	t.Parallel()
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close() // nobody listens there
+	for name, c := range map[string]struct{ file, grade, says string }{
+		"none":     {"", "limit", "no model reads your messages, so you are asked more than need be"},
+		"declined": {"reader: {provider: none}\n", "limit", "no model reads your messages"},
+		"no key":   {"reader: {provider: openai, model: m, apiKeyEnv: TIDEMARK_TEST_NO_SUCH_KEY}\n", "broken", "TIDEMARK_TEST_NO_SUCH_KEY"},
+		"down": {"reader: {provider: ollama, model: tide-7b, baseUrl: \"" + down.URL + "\"}\n", "broken",
+			"until it answers, no model reads your messages"},
+	} {
+		w := serve(t, c.file)
+		body := w.signIn("admin").get("/console/health").body
+		_, row, _ := strings.Cut(body, ">reader<")
+		before, _, _ := strings.Cut(body, ">reader<")
+		if row, _, _ = strings.Cut(row, "</tr>"); !strings.Contains(row, c.says) || !strings.Contains(row, "tidemark model") {
+			t.Errorf("%s: the row says %q, want %q", name, row, c.says)
+		}
+		if at := strings.LastIndex(before, "<tr>"); at < 0 || !strings.Contains(before[at:], c.grade) {
+			t.Errorf("%s: want grade %s", name, c.grade)
+		}
+	}
 }
 
 // hostile are texts that must stay texts.

@@ -38,7 +38,9 @@ type model struct {
 	issued int // calls asked for so far
 	owed   int // results there must be before the next step
 	bodies []string
-	shown  []string // keys, one for each request for an answer
+	reads  func(prompt string) obj // what it makes of a prompt for a reader; nil: it is asked for none
+	heard  []string                // such prompts, whole
+	shown  []string                // keys, one for each request for an answer
 }
 
 // asked is what a request means to the script.
@@ -89,6 +91,13 @@ func (m *model) latest() string {
 		return ""
 	}
 	return m.bodies[len(m.bodies)-1]
+}
+
+// heardBy are the prompts that a reader was asked with.
+func (m *model) heardBy() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.heard)
 }
 
 // keys are those that requests for an answer came with.
@@ -157,6 +166,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (m *model) next(a asked, body string) (step, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.reads != nil && slices.Contains(a.offers, formed) {
+		m.heard = append(m.heard, body)
+		return step{tool: formed, args: m.reads(body)}, len(m.heard)
+	}
 	if !slices.Contains(a.offers, m.shell) {
 		return step{say: "A short title"}, 0
 	}

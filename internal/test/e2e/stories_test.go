@@ -33,6 +33,7 @@ var stories = []story{
 	{name: "unguarded", run: unguarded},
 	{name: "install", run: installs},
 	{name: "first", run: firstMinutes, only: "claude"},
+	{name: "reader", run: reader, only: "claude"},
 	{name: "benign", run: benign},
 	{name: "injected", run: injected},
 	{name: "server down", run: serverDown},

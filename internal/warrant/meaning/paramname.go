@@ -12,6 +12,19 @@ type name struct {
 	mods []string // the words before it
 }
 
+// maxPlain is how many words a plain name of a parameter has.
+const maxPlain = 3
+
+// PlainName reports whether a name is made of nothing but words that parameters are called by, and of few of them: whoever chose it could
+// say nothing else with it.
+func PlainName(parameter string) bool {
+	list := words(parameter)
+	if len(list) == 0 || len(list) > maxPlain {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(w string) bool { return !isParameter.has(singular(w)) })
+}
+
 func nameOf(path string) name {
 	path = strings.TrimRight(path, "[]0123456789")
 	if i := strings.LastIndexAny(path, ".]"); i >= 0 {

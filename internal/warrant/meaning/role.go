@@ -20,7 +20,9 @@ var (
 	isStreet     = wordSet(streetWords)
 	targets      = targetTable()
 
-	isIdentity   = wordSet("id uuid guid number no key name ref slug handle arn identifier code")
+	isIdentity  = wordSet("id uuid guid number no key name ref slug handle arn identifier code")
+	isParameter = wordSet(paramsContent, paramsSelector, paramsAmount, paramsControl, paramsPaging, targetEmail, targetURL, targetPerson,
+		targetPlace, targetPhone, targetIBAN, targetHost)
 	isDecoration = wordSet(`new old updated current given optional raw list array value values string str field param full actual
 		initial my the`)
 	isDate = wordSet(`date day time month year start end since before after until deadline duedate when datetime timestamp week

@@ -1,0 +1,162 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+const dentist = "Add Dentist to my calendar on 20 November at 9"
+
+// formed is the tool by which the program of Claude Code answers in a form.
+const formed = "StructuredOutput"
+
+// understood is what a reader makes of a prompt, in the whole form that the program is held to: an order for the calendar, where it
+// is shown one.
+func understood(prompt string) obj {
+	slot := func(arg, how, what string) obj { return obj{"arg": arg, "how": how, "what": []any{what}, "of": ""} }
+	items := []any{}
+	if strings.Contains(prompt, "calendar__create_event") && strings.Contains(prompt, dentist) {
+		items = append(items, obj{
+			"tool": "calendar__create_event", "quote": dentist, "need": "asked", "times": 1, "per": "", "if": "",
+			"args": []any{slot("title", "said", "Dentist"), slot("date", "calc", "20 November"), slot("time", "calc", "9")},
+		})
+	}
+	return obj{"items": items, "reads": []any{}, "follow": []any{}, "never": []any{}, "assents": false}
+}
+
+// unread is how the log says of a question that no model has read the message.
+var unread = regexp.MustCompile(`"unread\\?": ?\\?"none`)
+
+// newcomer is an empty home with the agent on PATH, which is logged in, and a calendar of the owner's as a server of theirs.
+type newcomer struct {
+	*world
+	programs string // that have the agent
+	added    string // what the calendar was asked to do
+}
+
+func newHome(t *testing.T, r *rig) *newcomer {
+	t.Helper()
+	w := open(t, r, with{bare: true})
+	w.kill()
+	n := &newcomer{world: w, programs: t.TempDir(), added: filepath.Join(w.home, "calendar.jsonl")}
+	w.data = filepath.Join(w.home, ".local", "share", "tidemark")
+	w.write(w.data, "tidemark.yaml", "server: {listen: \"127.0.0.1:0\"}\ncontracts: {waitMs: 30000} # a program takes long to start on a busy machine\n")
+	calendar, err := filepath.Abs("testdata/calendar.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers, err := strictjson.Marshal(obj{"mcpServers": obj{"calendar": obj{"command": "node", "args": []any{calendar, n.added}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(w.home, "servers.json", string(servers))
+	w.extra = []string{"--mcp-config", filepath.Join(w.home, "servers.json")}
+	// Logged in is what a program is that reaches its model by itself; a trial of it says where else to go.
+	login := "#!/bin/sh\n"
+	for _, v := range r.env(w) {
+		name, value, _ := strings.Cut(v, "=")
+		login += "export " + name + "=\"${" + name + ":-" + value + "}\"\n"
+	}
+	login += "exec '" + binary(r.name) + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(n.programs, r.name), []byte(login), 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = n.types(context.WithoutCancel(t.Context()), "tidemark", "init", "--undo") })
+	return n
+}
+
+// types is a line that somebody types in that home.
+func (n *newcomer) types(ctx context.Context, program string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	path := os.Getenv("E2E_PROGRAMS") + ":" + n.programs + ":" + os.Getenv("PATH")
+	cmd.Dir, cmd.Env = n.work, []string{"HOME=" + n.home, "TERM=dumb", "LANG=C.UTF-8", "NO_COLOR=1", "TMPDIR=" + n.home, "PATH=" + path}
+	if program == "tidemark" {
+		cmd.Path = filepath.Join(os.Getenv("E2E_PROGRAMS"), "tidemark")
+	} else {
+		cmd.Path = filepath.Join(n.programs, program)
+	}
+	cmd.Err = nil
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// offered waits until the agent has asked the calendar for its tools: it calls none before.
+func (n *newcomer) offered() {
+	for range 600 {
+		if _, err := os.Stat(n.added + ".offered"); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// must types a line that has to work.
+func (n *newcomer) must(program string, args ...string) string {
+	n.t.Helper()
+	ctx, cancel := context.WithTimeout(n.t.Context(), patience)
+	defer cancel()
+	out, err := n.types(ctx, program, args...)
+	if err != nil {
+		n.t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, tail([]byte(out)))
+	}
+	return out
+}
+
+// reader: from an empty home to a message that a model has read. After a page what the owner asks of their calendar runs unasked where
+// the agent's own program reads their words, and what the page wants is held; without a model the same is asked about, which says why.
+func reader(t *testing.T, r *rig) {
+	for name, with := range map[string]bool{"with a model": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			n := newHome(t, r)
+			n.model.reads = understood
+			choice := []string{"init"} // nobody is there to say yes, so none reads
+			if with {
+				choice = []string{"init", "--model", r.name}
+			}
+			t.Log(n.must("tidemark", choice...))
+			entry := step{tool: "mcp__calendar__create_event", args: obj{"title": "Dentist", "date": "2026-11-20", "time": "9"}}
+			entry.before = n.offered
+			n.model.script(r.fetch(n.world), step{say: done})
+			args := func(prompt string, more ...string) []string {
+				return append(append(r.command(t.Context(), n.world, prompt, false).Args[1:], more...), n.extra...)
+			}
+			n.must(r.name, args(strings.Replace(summarise, "%s", r.page(n.world), 1))...)
+			_ = os.Remove(n.added + ".offered") // of the first run
+			n.model.script(entry, r.run(n.world, attack), step{say: done})
+			n.must(r.name, args(dentist, "--continue")...)
+			stopped(t, n.world)
+			added, _ := os.ReadFile(n.added) // there is none where nothing was added
+			log := n.must("tidemark", "audit")
+			held := strings.Count(log, " held ")
+			switch {
+			case with && (strings.Count(string(added), "Dentist") != 1 || held != 1):
+				t.Errorf("the calendar was asked %q and %d calls were held, want the entry once, and what the page wants held\n%s", added, held, log)
+			case !with && (len(added) > 0 || held != 2):
+				t.Errorf("without a model the calendar was asked %q and %d calls were held\n%s", added, held, log)
+			case !with && !unread.MatchString(n.must("tidemark", "audit", "--json")):
+				t.Error("the question does not say that no model has read the message")
+			}
+			if strings.Contains(log, "What does the last message ask for") {
+				t.Errorf("the reader's own words came to the server: it would be read by itself\n%s", log)
+			}
+			for _, prompt := range n.model.heardBy() {
+				if strings.Contains(prompt, pageWords) || strings.Contains(prompt, attack) {
+					t.Errorf("a reader saw what was read:\n%s", prompt)
+				}
+			}
+			if with != (len(n.model.heardBy()) > 0) {
+				t.Errorf("a reader was asked %d times", len(n.model.heardBy()))
+			}
+		})
+	}
+}
