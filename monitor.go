@@ -64,6 +64,7 @@ type Monitor struct {
 	labels    labels
 	offered   offered
 	lasting   *standing.Keeper       // what people allowed for good
+	stopping  *standing.Switch       // whether everything is stopped
 	run       func() (string, error) // what this start of the monitor is called; drawn when it is first needed
 
 	mu       sync.RWMutex
@@ -100,8 +101,8 @@ func New(o Options) (*Monitor, error) {
 		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, undecided: o.NoReader,
 		prover: o.Prover, electors: o.Electors, shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
-		lasting: standing.New(o.Store, lastingLog, o.Shared != nil),
-		asking:  map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
+		lasting: standing.New(o.Store, lastingLog, o.Shared != nil), stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now),
+		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
 	}
 	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {

@@ -45,6 +45,7 @@ func (e *env) status(ctx context.Context) error {
 	if e.json {
 		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes, "lost": lost}
 		if running {
+			out["stopped"] = s.Stopped
 			out["url"], out["version"], out["started"], out["hosts"], out["policy"] = at, s.Version, s.Started, s.Hosts, s.Policy
 		}
 		err = e.printJSON(out)
@@ -53,6 +54,9 @@ func (e *env) status(ctx context.Context) error {
 			e.printf("server: %s, version %s, since %s\n", at, s.Version, s.Started.Local().Format(time.DateTime))
 		} else {
 			e.printf("no server runs on this data folder (tidemark serve); checked from here\n")
+		}
+		if s.Stopped != nil {
+			e.printf("%s\n", e.ui.word("bad", s.Stopped.String()))
 		}
 		e.printParts(s.Parts)
 		if running {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
@@ -193,6 +194,8 @@ type ServerStatus struct {
 	Parts   []Part    `json:"parts"`
 	Waiting int64     `json:"waiting"`
 	Hosts   []Host    `json:"hosts"`
+
+	Stopped *event.Stopped `json:"stopped"` // nil: nothing is stopped
 }
 
 func verifierWords(s verifier.Status) string {

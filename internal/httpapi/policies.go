@@ -94,12 +94,18 @@ type statusView struct {
 	Waiting int64     `json:"waiting" doc:"callers that wait for an answer"`
 	Proof   string    `json:"proof,omitzero" enum:"passkey,typed" doc:"what approving takes besides a token; absent: nothing"`
 	Hosts   []hostRow `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
+
+	stopState
 }
 
 func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
 	v := statusView{
 		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Watching(), Hosts: m.hosts.rows(m.now()),
 		Proof: m.wants(),
+	}
+	var err error
+	if v.Stopped, err = m.monitor.Stopped(ctx); err != nil {
+		return v, err
 	}
 	if m.judges != nil {
 		v.Policy = m.judges()
