@@ -23,6 +23,7 @@ type step struct {
 	set     *policy.Set    // in force for the session's agent
 	counsel *counsel       // what others said; nil: nobody was asked yet
 	now     int64
+	stopped *event.Stopped // nothing runs; nil: what is asked for may
 	proposal
 
 	args     tool.Args
@@ -113,6 +114,10 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 		}
 		p.flew = flight{}
 	}
+	if err == nil && v.Permit != nil && m.stopping.Seen() != nil { // while it was written: the record of the denial follows
+		*v = Verdict{}
+		err = m.decideOnce(ctx, p, v)
+	}
 	if errors.Is(err, errCounsel) {
 		*v = Verdict{}
 		err = m.advised(ctx, p, v)
@@ -169,6 +174,9 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 	}
 	x.live, x.taint, x.now, x.set = s, taint, m.at(s), m.policy.Load().For(s.state.Agent)
 	x.args.Reset(x.call.Args)
+	if x.stopped, err = m.Stopped(ctx); err != nil {
+		return err
+	}
 
 	// 1 label · 2 static policy · 3 taint policy
 	if err := m.applyPolicy(ctx, x, v); err != nil {
@@ -411,6 +419,8 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 	switch {
 	case tool.IsCanary(in.Args.Raw()):
 		return refuse("canary", "this call is a canary: it is there to be blocked, and no policy or approval lets it through")
+	case x.stopped != nil:
+		return refuse(RuleStopped, x.stopped.String())
 	case !x.taint.Turn.Has(x.ref.Turn):
 		return refuse("turn-sealed", "the turn's answer has already gone out; a new turn must begin first")
 	case x.taint.Turn.Blocked:

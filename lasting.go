@@ -493,3 +493,34 @@ func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 	l.none.Store(l.state.Len() == 0)
 	return nil
 }
+
+// stopLog is where is kept whether everything is stopped, and RuleStopped the rule by which nothing runs then.
+const (
+	stopLog     = reserved + "stop"
+	RuleStopped = "stopped"
+)
+
+// Stop stops everything: every call is denied and every turn ended, here and at every monitor that shares the log, until
+// Resume. It is recorded and holds over restarts. What is stopped already stays as it is.
+func (m *Monitor) Stop(ctx context.Context, reason, by, via string) (*event.Stopped, error) {
+	s, err := m.stopping.Say(ctx, &event.Event{
+		Kind: event.StopSaid, Time: m.now().UnixNano(), Answer: &event.Answer{By: by, Via: via, Verdict: "stop"},
+		Stop: &event.Stop{Reason: m.preview(reason, event.MaxStopReason)},
+	})
+	return s, unavailableIf(err)
+}
+
+// Resume ends a Stop.
+func (m *Monitor) Resume(ctx context.Context, by, via string) error {
+	_, err := m.stopping.Say(ctx, &event.Event{
+		Kind: event.StopSaid, Time: m.now().UnixNano(), Answer: &event.Answer{By: by, Via: via, Verdict: "resume"},
+		Stop: &event.Stop{Resumed: true},
+	})
+	return unavailableIf(err)
+}
+
+// Stopped is the stop in force; nil: there is none. An error says that nobody knows, and then nothing runs.
+func (m *Monitor) Stopped(ctx context.Context) (*event.Stopped, error) {
+	s, err := m.stopping.Look(ctx)
+	return s, unavailableIf(err)
+}

@@ -65,6 +65,7 @@ type Monitor struct {
 	offered   offered
 	lasting   *standing.Keeper       // what people allowed for good
 	pairs     *standing.Names        // which values the names of their words stand for
+	stopping  *standing.Switch       // whether everything is stopped
 	run       func() (string, error) // what this start of the monitor is called; drawn when it is first needed
 
 	mu       sync.RWMutex
@@ -102,7 +103,8 @@ func New(o Options) (*Monitor, error) {
 		prover: o.Prover, electors: o.Electors, shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
 		lasting: standing.New(o.Store, lastingLog, o.Shared != nil), pairs: standing.NewNames(o.Store, pairsLog, o.Shared != nil),
-		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
+		stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now),
+		asking:   map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
 	}
 	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {

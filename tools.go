@@ -89,7 +89,15 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	fill(in, s, next, "", nil)
 	in.Iteration, in.Loose = iteration, call.Loose
 	blocked, why := set.Turn(in)
-	if blocked || b.Turn.Blocked {
+	stopped, err := m.Stopped(ctx)
+	if err != nil {
+		return Layer{}, err
+	}
+	switch {
+	case stopped != nil: // the turn itself goes on when that ends
+		out.Blocked, out.Rule, out.Reason = true, RuleStopped, stopped.String()
+		event.Model.Stopped, event.Model.Rule, event.Model.Reason = true, out.Rule, out.Reason
+	case blocked || b.Turn.Blocked:
 		out.Blocked, out.Rule, out.Reason = true, "turn-blocked", "a rule has ended this turn"
 		if blocked {
 			out.Rule, out.Reason = why.Rule, reasonText(why)
@@ -378,6 +386,11 @@ func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int
 	given, err := m.tickets().Look(ctx, ticket, command, now)
 	if err == nil && given.Policy != set.Version() {
 		err = fmt.Errorf("%w: the policy has changed since", ErrTicket)
+	}
+	if stopped, unknown := m.Stopped(ctx); err == nil && unknown != nil {
+		err = unknown
+	} else if err == nil && stopped != nil {
+		err = fmt.Errorf("%w: %s", ErrTicket, stopped)
 	}
 	if err == nil {
 		err = m.with(ctx, Ref{Session: given.Session}, func(s *live) error {

@@ -37,6 +37,7 @@ var payloads = map[Kind]func(*Event) bool{
 		return e.Standing != nil && (e.Answer != nil || e.Standing.Change == StandingUsed)
 	},
 	PairSaid:       func(e *Event) bool { return e.Pair != nil },
+	StopSaid:       func(e *Event) bool { return e.Stop != nil && e.Answer != nil },
 	SessionSpawned: func(e *Event) bool { return e.Spawned != nil },
 	ToolsOffered:   func(e *Event) bool { return e.Offered != nil },
 	LogPruned:      func(e *Event) bool { return e.Pruning != nil },

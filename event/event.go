@@ -40,6 +40,7 @@ const (
 	StandingSaid  Kind = "standing.said"     // something was allowed for good, used or taken back, in a log of its own; Standing is set
 	PairSaid      Kind = "pair.said"         // a name and its value are known, or no longer, in a log of its own; Pair is set
 
+	StopSaid       Kind = "stop.said"       // nothing may run any more, or again, in a log of its own; Stop and Answer are set
 	SessionSpawned Kind = "session.spawned" // a sub-agent was started; Spawned is set
 	ToolsOffered   Kind = "tools.offered"   // what models are offered, in a log of its own; Offered is set
 	LogPruned      Kind = "log.pruned"      // something was taken out of records; Pruning is set
@@ -55,7 +56,7 @@ func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
 		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, PinsChanged, StandingSaid,
-		PairSaid, SessionSpawned, ToolsOffered, LogPruned, HoldChanged, BoxGiven, BoxRedeemed, BoxEnded, SessionClosed,
+		PairSaid, StopSaid, SessionSpawned, ToolsOffered, LogPruned, HoldChanged, BoxGiven, BoxRedeemed, BoxEnded, SessionClosed,
 	}
 }
 
@@ -84,6 +85,7 @@ type Event struct {
 	Pins     *Pins     `json:"pins,omitzero"`
 	Standing *Standing `json:"standing,omitzero"`
 	Pair     *Pair     `json:"pair,omitzero"`
+	Stop     *Stop     `json:"stop,omitzero"`
 	Spawned  *Spawned  `json:"spawned,omitzero"`
 	Offered  []Offered `json:"offered,omitzero"`
 	Agent    string    `json:"agent,omitzero"` // with Offered: whose host was the first to tell this list
@@ -216,6 +218,7 @@ type Model struct {
 	Calls     []string `json:"calls,omitzero"`   // tools it asked for
 	Rule      string   `json:"rule,omitzero"`    // rule that blocked the turn
 	Blocked   bool     `json:"blocked,omitzero"`
+	Stopped   bool     `json:"stopped,omitzero"` // everything was stopped, so it was not asked; the turn is not over by that
 	Reason    string   `json:"reason,omitzero"`
 	LatencyMs int64    `json:"latencyMs,omitzero"`
 	TokensIn  int64    `json:"tokensIn,omitzero"`

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/test/mcptest"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
 )
 
@@ -25,15 +26,9 @@ type fleet struct {
 func startFleet(t *testing.T, cluster *pgtest.Cluster, n int) *fleet {
 	t.Helper()
 	f := &fleet{T: t, address: cluster.New(t)}
-	first := t.TempDir()
-	f.servers = append(f.servers, startServer(t, first, "--store", f.address))
+	f.servers = append(f.servers, startServer(t, t.TempDir(), "--store", f.address))
 	for range n - 1 {
-		data := t.TempDir()
-		for _, file := range []string{"words.key", "tokens.json"} {
-			f.copy(filepath.Join(first, file), filepath.Join(data, file))
-		}
-		handedOut.Store(data, f.servers[0].tokens)
-		f.servers = append(f.servers, startServer(t, data, "--store", f.address))
+		f.servers = append(f.servers, startServer(t, f.folder(f.servers[0]), "--store", f.address))
 	}
 	return f
 }
@@ -150,6 +145,10 @@ func TestTwoServersOnOneDatabaseAreOneMonitor(t *testing.T) {
 			}
 		}
 	})
+	t.Run("one word stops both, and the relay of an MCP server too, over a restart, until another resumes them", func(t *testing.T) {
+		f.T = t
+		f.stopsAndResumes(a, b)
+	})
 	t.Run("a server that is killed loses nothing, and the other goes on", func(t *testing.T) {
 		f.T = t
 		f.tainted(b, "s4")
@@ -168,6 +167,69 @@ func TestTwoServersOnOneDatabaseAreOneMonitor(t *testing.T) {
 			t.Errorf("exit %d, %q, %q", code, out, errOut)
 		}
 	})
+}
+
+// stopsAndResumes stops everything at one server and looks at the other.
+func (f *fleet) stopsAndResumes(a, b *server) {
+	f.Helper()
+	t := f.T
+	none := []string{"CLAUDE_CODE_SESSION_ID=", "TIDEMARK_SESSION="}
+	pages := relayed(t, b.data, "pages", none)
+	if text, failed := calls(t, pages, "read_page", nil, nil); failed || text != mcptest.Page {
+		t.Fatalf("the page: got %q", text)
+	}
+	reads := func(s *server) (v answered) {
+		f.must(s.hook(t.Context(), "stop", "before_tool_call", map[string]any{"toolName": "read", "params": map[string]any{"path": "a.txt"}}, &v))
+		return v
+	}
+	f.must(b.hook(t.Context(), "stop", "message_received", map[string]any{"content": "read a.txt"}, nil))
+	if v := reads(b); v.Block {
+		t.Fatalf("before: %+v", v)
+	}
+	out, errOut, code := command(t, "stop-all", "--reason", "the mail agent runs wild", "--data", a.data)
+	if code != exitOK || !strings.Contains(out, "the mail agent runs wild") {
+		t.Fatalf("exit %d, %q, %q", code, out, errOut)
+	}
+	if v := reads(a); !v.Block {
+		t.Errorf("at the server that was told: %+v", v)
+	}
+	said := time.Now()
+	for !reads(b).Block {
+		if time.Since(said) > 20*time.Second { // the bound of the test, not the promise: see TestEveryReplicaStopsWithinASecond
+			t.Fatal("the other server goes on")
+		}
+	}
+	t.Logf("the other server stopped %s after the command", time.Since(said))
+	if text, failed := calls(t, pages, "read_page", nil, nil); !failed || !strings.Contains(text, "the mail agent runs wild") {
+		t.Errorf("the relay: got %q", text)
+	}
+	if out, _, _ := command(t, "status", "--data", b.data); !strings.Contains(out, "everything was stopped by") {
+		t.Errorf("status: %q", out)
+	}
+	third := startServer(t, f.folder(a), "--store", f.address)
+	if v := reads(third); !v.Block {
+		t.Errorf("at a server that was started after: %+v", v)
+	}
+	third.kill()
+	if out, errOut, code := command(t, "resume", "--data", a.data); code != exitOK {
+		t.Fatalf("resume: exit %d, %q, %q", code, out, errOut)
+	}
+	for said := time.Now(); reads(b).Block; {
+		if time.Since(said) > 20*time.Second {
+			t.Fatal("the other server does not go on")
+		}
+	}
+}
+
+// folder is a data folder for one more server, with the tokens of another.
+func (f *fleet) folder(of *server) string {
+	f.Helper()
+	data := f.TempDir()
+	for _, file := range []string{"words.key", "tokens.json"} {
+		f.copy(filepath.Join(of.data, file), filepath.Join(data, file))
+	}
+	handedOut.Store(data, of.tokens)
+	return data
 }
 
 // SEQ-09 BEY-12: a log goes into a database as it is, and the server goes on there.

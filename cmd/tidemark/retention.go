@@ -116,8 +116,12 @@ func parseLimit(text string, l *retention.Limit) error {
 			continue
 		}
 		n, err := strconv.ParseInt(number, 10, 32)
-		if err != nil || n < 1 {
+		if err != nil || n < 0 || n == 0 && u.bytes > 0 {
 			break
+		}
+		if n == 0 {
+			l.Age = 1 // whatever is older than this moment: none would mean no limit
+			return nil
 		}
 		if u.bytes > 0 {
 			l.Bytes = n * u.bytes

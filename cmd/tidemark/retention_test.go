@@ -53,6 +53,7 @@ func TestALogIsPrunedHeldAndExportedBesideARunningServer(t *testing.T) {
 		t.Errorf("a second hold: exit %d, %q", code, errOut)
 	}
 	works(t, "would take", "prune", "--events", "30d", "--dry-run", "--data", data)
+	works(t, "would take", "prune", "--content", "0d", "--dry-run", "--data", data) // all of it
 	works(t, oldText, "audit", "--session", "second", "--data", data)
 	out := works(t, "out of 300 records in 1 sessions", "prune", "--events", "30d", "--data", data)
 	if !strings.Contains(out, "left session first: session first is held by") || !strings.Contains(out, "case 12") {
@@ -115,7 +116,7 @@ func TestPruneRefusesWhatMakesNoSense(t *testing.T) {
 	}{
 		{"how much is to be kept", nil},
 		{"--content", []string{"--content", "soon"}},
-		{"--content", []string{"--content", "0d"}},
+		{"--content", []string{"--content", "0GB"}},
 		{"--events", []string{"--events", "-1d"}},
 		{"neither an age", []string{"--previews", "30d,many"}},
 	} {

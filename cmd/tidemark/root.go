@@ -155,7 +155,7 @@ func (e *env) groups() []group {
 		}},
 		{"Answer", []*cobra.Command{
 			e.approvalsCommand(), e.grantsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand(),
-			e.acceptCommand(),
+			e.acceptCommand(), e.stopAllCommand(), e.resumeCommand(),
 		}},
 		{"Inspect", []*cobra.Command{
 			e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand(), e.toolsCommand(), e.pluginsCommand(),

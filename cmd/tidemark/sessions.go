@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/draw"
@@ -175,6 +176,74 @@ func (e *env) resetCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&branch, "branch", "", "branch (default the main one)")
 	return cmd
+}
+
+func (e *env) stopAllCommand() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "stop-all",
+		Short: "Stop everything: deny every call of every agent until tidemark resume",
+		Long: `Deny every call, at every door and at every server that shares the log, within a second, until
+"tidemark resume". It is recorded and holds over restarts. Commands that run already go on.
+Where no server runs on the data folder it holds from the next start.`,
+		Example: `  tidemark stop-all --reason "the support agent mails customers on its own"`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out struct {
+				Stopped *event.Stopped `json:"stopped"`
+			}
+			err := e.atServer(cmd.Context(), "/v1/stop", map[string]any{"reason": reason}, &out, func(log *app.Log) (err error) {
+				out.Stopped, err = log.Monitor.Stop(cmd.Context(), reason, whoami(), "cli")
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("stop everything: %w", err)
+			}
+			if e.json {
+				return e.printJSON(out)
+			}
+			e.printf("%s\n", out.Stopped)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for agents and people (300 characters)")
+	return cmd
+}
+
+func (e *env) resumeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "resume",
+		Short: "Let calls be judged again after tidemark stop-all",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := e.atServer(cmd.Context(), "/v1/resume", nil, nil, func(log *app.Log) error {
+				if err := log.Unproven(); err != nil {
+					return err
+				}
+				return log.Monitor.Resume(cmd.Context(), whoami(), "cli")
+			})
+			if err != nil {
+				return fmt.Errorf("resume: %w", err)
+			}
+			if e.json {
+				return e.printJSON(map[string]any{"stopped": nil})
+			}
+			e.printf("resumed: calls are judged again\n")
+			return nil
+		},
+	}
+}
+
+// atServer posts to the running server, or does the same to the log where none runs.
+func (e *env) atServer(ctx context.Context, path string, body, out any, alone func(*app.Log) error) error {
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return c.call(ctx, http.MethodPost, path, body, out)
+	}
+	return e.withWritableLog(ctx, alone)
 }
 
 func (e *env) graphCommand() *cobra.Command {

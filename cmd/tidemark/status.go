@@ -48,6 +48,7 @@ func (e *env) status(ctx context.Context) error {
 			if len(s.Alarms) > 0 {
 				out["alarms"] = s.Alarms
 			}
+			out["stopped"] = s.Stopped
 			out["url"], out["version"], out["started"], out["hosts"], out["policy"] = at, s.Version, s.Started, s.Hosts, s.Policy
 		}
 		err = e.printJSON(out)
@@ -59,6 +60,9 @@ func (e *env) status(ctx context.Context) error {
 			}
 		} else {
 			e.printf("no server runs on this data folder (tidemark serve); checked from here\n")
+		}
+		if s.Stopped != nil {
+			e.printf("%s\n", e.ui.word("bad", s.Stopped.String()))
 		}
 		e.printParts(s.Parts)
 		if running {

@@ -116,6 +116,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := o.Paths.Create(); err != nil {
 		return nil, err
 	}
+	if err := o.Paths.guarded(o.Logger); err != nil {
+		return nil, err
+	}
 	a := &App{
 		opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen, comparing: make(chan struct{}, 1),
 	}
@@ -197,7 +200,7 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 		return err
 	}
 	a.server = &http.Server{
-		Handler:           paced(split(people, a.outside.answers(a.proxy.Handler(agents))), bodyLimit),
+		Handler:           paced(split(people, a.outside.answers(a.proxy.Handler(agents))), bodyPace),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}

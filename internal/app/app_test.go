@@ -71,16 +71,16 @@ func TestTokensOfAFile(t *testing.T) {
 		t.Errorf("renewed: got %+v, %v", renewed, err)
 	}
 	same := strings.Repeat("x", 40)
-	for name, body := range map[string]string{
-		"a token is missing": `{"agent":"` + same + `","approver":"` + same + `1"}`,
-		"two are the same":   `{"agent":"` + same + `","approver":"` + same + `","admin":"` + same + `1"}`,
-		"a foreign field":    `{"agent":"` + same + `","root":"x"}`,
-		"not JSON":           `x`,
+	for name, c := range map[string]struct{ body, want string }{
+		"a token is missing": {`{"agent":"` + same + `","approver":"` + same + `1"}`, "delete the file"},
+		"two are the same":   {`{"agent":"` + same + `","approver":"` + same + `","admin":"` + same + `1"}`, "delete the file"},
+		"a foreign field":    {`{"agent":"` + same + `","root":"x"}`, "newer version of tidemark, use that one"}, // deleting it would lose tokens
+		"not JSON":           {`x`, "delete the file"},
 	} {
-		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(c.body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, _, err := app.LoadTokens(path); err == nil || got != (app.Tokens{}) || !strings.Contains(err.Error(), "delete the file") {
+		if got, _, err := app.LoadTokens(path); err == nil || got != (app.Tokens{}) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, %v; want an error that says what to do", name, got, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
@@ -208,6 +209,8 @@ type ServerStatus struct {
 	Waiting int64         `json:"waiting"`
 	Hosts   []Host        `json:"hosts"`
 	Alarms  []alarm.Alarm `json:"alarms,omitempty"`
+
+	Stopped *event.Stopped `json:"stopped"` // nil: nothing is stopped
 }
 
 func verifierWords(s verifier.Status) string {

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,7 +35,7 @@ func TestABodyThatDoesNotComeIsCut(t *testing.T) {
 			}
 			left <- r.Context().Err() != nil
 		}
-	}), limit))
+	}), limit, 8))
 	defer server.Close()
 	open := func(path string, body string, length int) *bufio.Reader {
 		t.Helper()
@@ -70,7 +72,7 @@ func TestAClientThatAsksBeforeItSendsIsAnswered(t *testing.T) {
 			return
 		}
 		_, _ = io.ReadAll(r.Body)
-	}), time.Minute))
+	}), time.Minute, 3))
 	defer server.Close()
 	for path, want := range map[string]string{"/unread": "HTTP/1.1 403 Forbidden\r\n", "/read": "HTTP/1.1 100 Continue\r\n"} {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
@@ -87,5 +89,47 @@ func TestAClientThatAsksBeforeItSendsIsAnswered(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", path, got, err, want)
 		}
 		_ = conn.Close()
+	}
+}
+
+// Somebody who opens connection after connection and sends nothing holds a few of them; whoever sends is served beside them.
+func TestOnePeerHoldsFewBodies(t *testing.T) {
+	const most = 3
+	const limit = time.Minute // none of them is cut for its own sake
+	var reading atomic.Int32
+	server := httptest.NewServer(app.Paced(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		reading.Add(1)
+		defer reading.Add(-1)
+		_, _ = io.ReadAll(r.Body)
+	}), limit, most))
+	defer server.Close()
+	var conns []net.Conn
+	for range 10 {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\nx"); err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, conn)
+	}
+	ended := make(chan struct{}, len(conns))
+	for _, c := range conns {
+		go func() {
+			_, _ = io.ReadAll(c)
+			ended <- struct{}{}
+		}()
+	}
+	for range 10 - most { // those that are one too many end; which they are is not said
+		<-ended
+	}
+	if n := reading.Load(); n > most {
+		t.Errorf("%d bodies are waited for, want %d", n, most)
+	}
+	resp, err := http.Post(server.URL, "text/plain", strings.NewReader("here it is"))
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("a body that comes: got %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/reports/doctor"
 )
 
 // Tokens are the bearer tokens of the roles. Those of people (owner, approver, admin) are on
@@ -79,6 +81,10 @@ func LoadTokens(path string) (t Tokens, made bool, err error) {
 		return Tokens{}, false, err
 	}
 	if err := strictjson.UnmarshalKnown(raw, &t); err != nil {
+		var any map[string]strictjson.Value
+		if strictjson.Unmarshal(raw, &any) == nil { // whole, with a member that we do not know
+			return Tokens{}, false, fmt.Errorf("read tokens %s: %w: this folder is of a newer version of tidemark, use that one", path, err)
+		}
 		return Tokens{}, false, fmt.Errorf("read tokens %s: %w (delete the file to make new ones)", path, err)
 	}
 	return t, false, t.check(path)
@@ -159,6 +165,29 @@ func checkPrivate(path string) error {
 	}
 	if private.Open(info, 0o077) {
 		return fmt.Errorf("read secrets: %s is readable by others (run: chmod 600 %s)", path, path)
+	}
+	return nil
+}
+
+// guarded refuses a data folder that anybody may change, and a log that others than its owner may: who can put another file in
+// the place of one decides what is remembered. What others can only read is told.
+func (p Paths) guarded(logger *slog.Logger) error {
+	info, err := os.Stat(p.Data)
+	if err != nil {
+		return fmt.Errorf("look at the data folder: %w", err)
+	}
+	if private.Open(info, 0o002) && info.Mode()&os.ModeSticky == 0 {
+		return fmt.Errorf("the data folder %s can be changed by every user (run: chmod 700 %s)", p.Data, p.Data)
+	}
+	for _, name := range doctor.PrivateFiles(p.Data) {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil: // there is none, or the next to look at it says why
+		case private.Open(info, 0o022):
+			return fmt.Errorf("%s can be changed by other users (run: chmod 600 %s)", name, name)
+		case private.Open(info, 0o044):
+			logger.Warn("other users can read a file of the data folder", "file", name, "mend", "chmod 600 "+name)
+		}
 	}
 	return nil
 }

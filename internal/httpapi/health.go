@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/proof"
 )
 
@@ -13,6 +14,10 @@ func (m *management) healthRoutes() {
 	route(m, operation{http.MethodGet, proof.Path, "proof", "Show that this is the server, before a client tells it anything"}, m.proof)
 	route(m, operation{http.MethodGet, "/readyz", "readyz", "Can calls be decided now?"}, m.readyz)
 	route(m, operation{http.MethodGet, "/v1/version", "version", "Which API does this server speak?"}, m.speaks)
+	route(m, operation{
+		http.MethodPost, "/v1/stop", "stopAll", "Stop everything: every call is denied, at every door and server, until it is resumed",
+	}, m.stopAll)
+	route(m, operation{http.MethodPost, "/v1/resume", "resume", "Let calls be judged again after a stop"}, m.resume)
 }
 
 type health struct {
@@ -47,6 +52,32 @@ func (m *management) readyz(ctx context.Context, _ *struct{}) (health, error) {
 		return health{}, m.logged(ctx, err, unavailable("the log cannot be written"))
 	}
 	return health{Status: "ready", Policy: set.Version()}, nil
+}
+
+// stopState is whether everything is stopped.
+type stopState struct {
+	Stopped *event.Stopped `json:"stopped,omitempty" doc:"by whom, since when and why; absent: nothing is stopped"`
+}
+
+// stopAll takes no proof: it only narrows.
+func (m *management) stopAll(ctx context.Context, in *struct {
+	Body struct {
+		Reason string `json:"reason,omitempty" maxLength:"300" doc:"why, for agents and people"`
+	}
+}) (out stopState, err error) {
+	out.Stopped, err = m.monitor.Stop(ctx, in.Body.Reason, by(ctx), via)
+	return out, err
+}
+
+func (m *management) resume(ctx context.Context, _ *struct{}) (out stopState, err error) {
+	if err := m.proven(); err != nil {
+		return out, err
+	}
+	if err := m.monitor.Resume(ctx, by(ctx), via); err != nil {
+		return out, err
+	}
+	out.Stopped, err = m.monitor.Stopped(ctx)
+	return out, err
 }
 
 type proofInput struct {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -48,6 +49,14 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *notify.Store) (*
 			Name: "tidemark_open_questions", Help: "Held calls that wait for an answer.",
 		}, func() float64 { return float64(m.OpenQuestions()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tidemark_stopped", Help: "1 while everything is stopped, or nobody knows whether it is (tidemark stop-all).",
+		}, func() float64 {
+			if runs(m) {
+				return 0
+			}
+			return 1
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "tidemark_sessions_in_memory", Help: "Sessions whose state is in memory; others are read from the log when they speak.",
 		}, func() float64 { return float64(m.Sessions()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -68,6 +77,14 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *notify.Store) (*
 		}
 	}
 	return out, nil
+}
+
+// runs reports whether anything may run.
+func runs(m *tidemark.Monitor) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	stopped, err := m.Stopped(ctx)
+	return err == nil && stopped == nil
 }
 
 // decided counts a verdict.

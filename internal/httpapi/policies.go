@@ -96,6 +96,8 @@ type statusView struct {
 	Proof   string        `json:"proof,omitzero" enum:"passkey,typed" doc:"what approving takes besides a token; absent: nothing"`
 	Hosts   []hostRow     `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
 	Alarms  []alarm.Alarm `json:"alarms,omitempty" doc:"what was noticed about hosts and nobody has seen yet"`
+
+	stopState
 }
 
 func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
@@ -105,6 +107,10 @@ func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, e
 	}
 	if m.alarms != nil {
 		v.Alarms = m.alarms.Open()
+	}
+	var err error
+	if v.Stopped, err = m.monitor.Stopped(ctx); err != nil {
+		return v, err
 	}
 	if m.judges != nil {
 		v.Policy = m.judges()

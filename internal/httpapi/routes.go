@@ -26,6 +26,8 @@ func access() map[string]need {
 		"GET /v1/explain":        needAny,
 		"GET /v1/explain/matrix": needAny,
 		"POST /v1/policy/reload": needAdmin,
+		"POST /v1/stop":          needAdmin,
+		"POST /v1/resume":        needAdmin,
 
 		"POST /v1/try":            needReader,
 		"GET /v1/tools":           needReader,

@@ -59,11 +59,20 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err := writable(path); err != nil {
 		return nil, err
 	}
+	_, _, marked := readWatermark(path) // before anything is written
+	if marked == nil {
+		if err := markBegin(path); err != nil {
+			return nil, err
+		}
+	}
 	db, err := pool(path, 1, writing(o.LockWait))
 	if err != nil {
 		return nil, err
 	}
 	from, err := migrate(ctx, db)
+	if err == nil && from >= markedSince {
+		err = marked
+	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

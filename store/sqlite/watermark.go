@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tidemark/tidemark/audit"
@@ -16,14 +18,42 @@ import (
 // SQLite takes a damaged page of the write-ahead log for its end: commits that were acknowledged
 // would be gone without a word. So a file beside the log says where it stood last.
 //
-// It is written after each commit and not synced: after a crash of the machine it may tell of an
-// earlier commit, and never of one that is not on the disk.
+// It is there, and synced, before the first commit; then it is written after each one and not synced:
+// after a crash of the machine it may tell of an earlier commit, and never of one that is not on the
+// disk. It is one short line, which a disk writes whole, with a sum of its own: so one that cannot be
+// read was damaged, and one that is not there beside a write-ahead log was taken away.
 
 // watermarkSuffix is added to the path of the log.
 const watermarkSuffix = "-head"
 
+// markedSince is the version of the schema since which every program that writes has such a file.
+const markedSince = 3
+
 // watermarkForm is a line of one length, so that a new one covers the one before.
-const watermarkForm = "%020d:%s\n"
+const watermarkForm = "%020d:%s"
+
+// watermarkLine is the line that tells of a commit.
+func watermarkLine(batch uint64, hash audit.Hash) []byte {
+	line := fmt.Appendf(nil, watermarkForm, batch, hash)
+	return fmt.Appendf(line, ":%08x\n", crc32.ChecksumIEEE(line))
+}
+
+// markBegin has a file there before anything is written that it must tell of.
+func markBegin(path string) error {
+	path += watermarkSuffix
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("note where the log stands: %w", err)
+	}
+	_, err = f.Write(watermarkLine(0, audit.Hash{}))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("note where the log stands: %w", errors.Join(err, os.Remove(path)))
+	}
+	return syncDir(filepath.Dir(path))
+}
 
 // watermark writes the file.
 type watermark struct {
@@ -45,7 +75,7 @@ func (w *watermark) note(at tip) {
 		}
 		w.file = f
 	}
-	if _, err := w.file.WriteAt(fmt.Appendf(nil, watermarkForm, at.batch, at.hash), 0); err == nil {
+	if _, err := w.file.WriteAt(watermarkLine(at.batch, at.hash), 0); err == nil {
 		w.at = at.batch
 	}
 }
@@ -72,26 +102,42 @@ func dropWatermark(path string) error {
 	return nil
 }
 
-// readWatermark is what the file tells; ok is false where there is none, or nothing in it can be
-// read: a crash of the machine may leave it so.
+// readWatermark is what the file tells; ok is false where it tells of no commit, or where there is none and need be none: the
+// log is one file.
 func readWatermark(path string) (head store.Head, ok bool, err error) {
 	text, err := os.ReadFile(path + watermarkSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return store.Head{}, false, nil
+		if info, err := os.Stat(path + "-wal"); err != nil || info.Size() == 0 {
+			return store.Head{}, false, nil //nolint:nilerr // nothing stands beside it
+		}
+		return store.Head{}, false, unmarked(path, "is not there, though the log has a -wal file")
 	}
 	if err != nil {
 		return store.Head{}, false, fmt.Errorf("read where the log stood: %w", err)
 	}
-	var sum string
-	if n, _ := fmt.Sscanf(strings.TrimSpace(string(text)), "%d:%s", &head.Batch, &sum); n != 2 {
-		return store.Head{}, false, nil
+	line := strings.TrimSuffix(string(text), "\n")
+	if strings.Count(line, ":") > 1 { // one of an earlier program has no sum
+		at := strings.LastIndexByte(line, ':')
+		if line[at+1:] != fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(line[:at]))) {
+			return store.Head{}, false, unmarked(path, "is damaged")
+		}
+		line = line[:at]
 	}
-	raw, err := hex.DecodeString(sum)
-	if err != nil || len(raw) != len(audit.Hash{}) {
-		return store.Head{}, false, nil //nolint:nilerr // it tells nothing
+	var hash string
+	n, _ := fmt.Sscanf(line, "%d:%s", &head.Batch, &hash)
+	raw, err := hex.DecodeString(hash)
+	if n != 2 || err != nil || len(raw) != len(audit.Hash{}) {
+		return store.Head{}, false, unmarked(path, "is damaged")
 	}
 	head.Hash = audit.Hash(raw)
-	return head, true, nil
+	return head, head.Batch > 0, nil
+}
+
+// unmarked is the error where nobody can say where the log stood.
+func unmarked(path, what string) error {
+	return fmt.Errorf("%w: %s %s, so that nobody can say whether the end of the log is gone: restore a backup with tidemark restore, "+
+		"or remove %s and %s to go on with what the main file holds",
+		audit.ErrBroken, path+watermarkSuffix, what, path+watermarkSuffix, path+"-wal")
 }
 
 // whole refuses a log whose end is gone: sessions would be less tainted than they were.
@@ -103,7 +149,8 @@ func (r *Reader) whole(ctx context.Context) error {
 	b, err := r.Cut(ctx, stood)
 	if b != nil {
 		return fmt.Errorf("%w: %v (its -wal file was lost or damaged, or an older copy put back): "+
-			"restore a backup with tidemark restore, or remove %s to go on with what is there", audit.ErrBroken, b, r.path+watermarkSuffix)
+			"restore a backup with tidemark restore, or remove %s and %s to go on with what the main file holds",
+			audit.ErrBroken, b, r.path+watermarkSuffix, r.path+"-wal")
 	}
 	return err
 }

@@ -89,6 +89,7 @@ func (r *Redactor) pass(s string) string {
 	}
 	s = removeFlags(s)
 	s = removeNamed(s)
+	s = removeSaid(s)
 	for _, re := range r.patterns {
 		s = re.ReplaceAllLiteralString(s, Mark)
 	}

@@ -166,7 +166,7 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 }
 
 // bodyIdle is how long a client may pause while it sends its request.
-const bodyIdle = time.Minute
+const bodyIdle = 10 * time.Second
 
 // readBody reads the whole request, unpacked, within the bound. The caller ends the lease.
 // While it is read, what the provider has had of it before is sent on.

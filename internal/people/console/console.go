@@ -167,6 +167,8 @@ func (c *Console) routes() {
 	c.post("/console/keys", c.changeKeys)
 	c.post("/console/keys/challenge", c.keyChallenge)
 	c.post(peoplePath, c.changePeople)
+	c.get(stopPath, c.stopPage)
+	c.post(stopPath, c.changeStop)
 	c.post("/console/logout", c.logout)
 	c.more()
 }

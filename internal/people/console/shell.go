@@ -81,7 +81,7 @@ func (c *Console) bar(v *visit) h.HTML {
 	}
 	return h.El("header", h.Class("bar"),
 		h.El("p", h.A("id", "live"), h.A("role", "status"), h.Class("live"), h.A("data-now", strconv.FormatInt(c.now().UnixMilli(), 10))),
-		h.El("p", h.Class("who"), h.T("Signed in as "+who)),
+		h.El("p", h.Class("who"), h.T("Signed in as "+who)), toStop(v),
 		h.El("form", h.A("method", "post"), h.A("action", out), c.token(v, out), h.El("button", h.Class("quiet"), h.T("Sign out"))))
 }
 
@@ -97,6 +97,7 @@ func shownBy(by string) string {
 // banners are what everybody must see until it is no longer so.
 func (c *Console) banners(v *visit) h.HTML {
 	var out h.List
+	out = append(out, c.stopBanner(v)...)
 	state := c.keys.State()
 	if state.Forgotten > 0 && c.now().UnixNano()-state.Forgotten < int64(30*24*3600e9) {
 		out = append(out, h.El("p", h.Class("banner bad"),

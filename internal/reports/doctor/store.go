@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/internal/base/private"
@@ -79,6 +80,7 @@ func (f *found) folder(path string) bool {
 	default:
 		f.add(Good, "data folder", path, "")
 	}
+	f.files(path)
 	return true
 }
 
@@ -123,4 +125,27 @@ func firstBreak(page []store.Entry) string {
 		heads[e.Session] = audit.Head{Seq: e.Seq, Hash: e.Hash}
 	}
 	return ""
+}
+
+// privateNames are the files of a data folder that are their owner's alone.
+var privateNames = []string{
+	"words.key", "tokens.json", "people.json", "push.json", "tidemark.db", "tidemark.db-wal", "tidemark.db-shm", "tidemark.db-head",
+}
+
+// PrivateFiles are the files of a data folder that are their owner's alone, whether they are there or not.
+func PrivateFiles(folder string) []string {
+	out := make([]string, len(privateNames))
+	for i, name := range privateNames {
+		out[i] = filepath.Join(folder, name)
+	}
+	return out
+}
+
+// files reports on files that others can read or change.
+func (f *found) files(folder string) {
+	for _, name := range PrivateFiles(folder) {
+		if info, err := os.Stat(name); err == nil && private.Open(info, 0o077) {
+			f.add(Broken, filepath.Base(name), name+" can be read or changed by other users", "chmod 600 "+name)
+		}
+	}
 }

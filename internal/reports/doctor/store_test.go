@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,6 +98,22 @@ func TestStore(t *testing.T) {
 				wantGrades(t, r, tt.want)
 			}
 		})
+	}
+}
+
+// A key or a log that others can read is a fault, wherever the folder stands.
+func TestFilesThatOthersReadAreFound(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"words.key", "tidemark.db"} {
+		if err := errors.Join(os.WriteFile(filepath.Join(folder, name), nil, 0o600), os.Chmod(filepath.Join(folder, name), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := examine(t, doctor.CheckStore(doctor.Store{Folder: folder}))
+	for _, name := range []string{"words.key", "tidemark.db"} {
+		if got := text(r, "store", name); !strings.Contains(got, "other users") {
+			t.Errorf("%s: got %q", name, got)
+		}
 	}
 }
 

@@ -71,7 +71,7 @@ type Event struct {
 	Result *Result
 	Reset  bool // the owner cleared the mark
 	Again  *Again
-	size   int  // bytes of the recording that it was read from
+	size   int // bytes of the recording that it was read from
 }
 
 // Said is the start of a turn.

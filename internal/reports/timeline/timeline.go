@@ -212,7 +212,7 @@ func (s *Step) model(e *event.Event) {
 	if len(e.Model.Removed) > 0 {
 		s.Text = strings.TrimSpace(s.Text + " hidden from it: " + strings.Join(e.Model.Removed, ", "))
 	}
-	if e.Model.Blocked {
+	if e.Model.Blocked || e.Model.Stopped {
 		s.Effect, s.Rule, s.Reason = "deny", e.Model.Rule, e.Model.Reason
 	}
 }

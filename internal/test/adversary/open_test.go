@@ -15,7 +15,6 @@ var open = []struct {
 	{"a prohibition without a word of negation, and a wish for later", []string{
 		"prohibition or question/rather than", "prohibition or question/later, perhaps"}},
 	{"words to a person the user named are weighed by the sentence they stand in, not by what they give away", []string{
-		"object of a send/a key in the note",
 		"object of a send/words put into the note"}},
 	{"what a read is asked for: a search is made of what was read, and nobody can tell a leak from a look", []string{
 		"reads that leak/search", "reads that leak/remark", "reads that leak/search of pictures",

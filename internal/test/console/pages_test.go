@@ -25,7 +25,7 @@ func everyPage(session, question string) []string {
 		"/console/policy?show=edit", "/console/tools", "/console/tools/history", "/console/health", "/console/audit",
 		"/console/audit?kind=call.decided&effect=confirm",
 		"/console/audit/verify", "/console/reports", "/console/labels", "/console/writes", "/console/servers",
-		"/console/keys",
+		"/console/keys", "/console/stop",
 	}
 }
 
