@@ -141,7 +141,8 @@ func endedIn(r *os.File, began string) string {
 	_ = r.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	text := make([]byte, longest)
 	n, err := r.Read(text)
-	if where := strings.TrimSuffix(string(text[:n]), "\n"); (err == nil || errors.Is(err, io.EOF)) && filepath.IsAbs(where) && !strings.Contains(where, "\n") {
+	where := strings.TrimSuffix(string(text[:n]), "\n")
+	if (err == nil || errors.Is(err, io.EOF)) && filepath.IsAbs(where) && !strings.Contains(where, "\n") {
 		return filepath.Clean(where)
 	}
 	return began

@@ -106,7 +106,8 @@ func (t *table) parse(f *form, argv []string) (Form, bool) {
 	return out, ok && needed
 }
 
-// apart has letters that stand behind one dash as the options that they are, where each of them takes no value and leaves the deed what it is: -qu is -q -u.
+// apart has letters that stand behind one dash as the options that they are, where each of them takes no value and leaves the deed what
+// it is: -qu is -q -u.
 func (f *form) apart(words []string) []string {
 	var out []string
 	for i, w := range words {
@@ -116,7 +117,9 @@ func (f *form) apart(words []string) []string {
 				letters = append(letters, "-"+string(c))
 			}
 		}
-		if _, known := f.options[w]; known || len(w) < 3 || w[0] != '-' || len(letters) != len(w)-1 || i > 0 && f.takes(words[i-1]) {
+		_, known := f.options[w]
+		value := i > 0 && f.takes(words[i-1])
+		if known || value || len(w) < 3 || w[0] != '-' || len(letters) != len(w)-1 {
 			letters = []string{w}
 		}
 		out = append(out, letters...)
