@@ -27,5 +27,8 @@ type Box struct {
 	Reason string `json:"reason,omitzero"` // SessionClosed
 }
 
+// BoxLogs begins the names of the logs of tickets: one for each, of a few records.
+const BoxLogs = "tidemark:box:"
+
 // Runs reports whether the call was let through, also if it was only into a box.
 func (d *Decided) Runs() bool { return d.Effect == "allow" || d.Effect == "confine" }

@@ -164,6 +164,9 @@ func (e *Event) pruneRest() {
 			d.Ask.Act, d.Ask.CodeHash = "", tool.Digest{}
 		}
 	}
+	if b := e.Box; b != nil { // a ticket without its command opens nothing; that it was used stays
+		b.CallID, b.Command, b.Workspace, b.PID, b.Report = "", "", "", 0, ""
+	}
 	if a := e.Answer; a != nil {
 		a.By, a.Via, a.Reason, a.Proof = "", "", "", nil
 	}

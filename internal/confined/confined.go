@@ -24,7 +24,7 @@ import (
 )
 
 // Logs begins the names of the logs of tickets.
-const Logs = "tidemark:box:"
+const Logs = event.BoxLogs
 
 // Life is how long a ticket can be used.
 const Life = 10 * time.Minute

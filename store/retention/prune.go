@@ -20,6 +20,7 @@ type info struct {
 	due    bool  // something of it is to be taken out
 	idle   bool  // something is, if nothing was added to it of late
 	people []person
+	of     string // the session that a ticket was given in; empty: it is no log of a ticket
 }
 
 // pruning is one Prune under way.
@@ -119,7 +120,8 @@ func (p *pruning) each(ctx context.Context, visit func(rec *audit.Record, e *eve
 			return err
 		}
 		for i := range page {
-			if of := page[i].Session; of == "" || strings.HasPrefix(of, store.Own) && !strings.HasPrefix(of, store.PairLogs) {
+			name := page[i].Session
+			if name == "" || strings.HasPrefix(name, store.Own) && !strings.HasPrefix(name, store.PairLogs) && !strings.HasPrefix(name, event.BoxLogs) {
 				continue // what they hold counts for all, and has no end
 			}
 			if e, err := event.FromRecord(page[i].Record); err == nil {
@@ -142,6 +144,9 @@ func (p *pruning) look(ctx context.Context) error {
 			p.names = append(p.names, rec.Session)
 		}
 		s.last = max(s.last, rec.Time)
+		if e.Box != nil && strings.HasPrefix(rec.Session, event.BoxLogs) && s.of == "" {
+			s.of = e.Box.Session
+		}
 		for _, who := range peopleOf(e) {
 			if !slices.Contains(s.people, who) {
 				s.people = append(s.people, who)
@@ -182,8 +187,11 @@ func (p *pruning) takes(s *info, rec *audit.Record) []string {
 	return out
 }
 
-// forgets reports whether the person to be forgotten spoke in a session.
+// forgets reports whether the person to be forgotten spoke in a session, or in the one that a ticket was given in.
 func (p *pruning) forgets(s *info) bool {
+	if of := p.sessions[s.of]; of != nil {
+		s = of
+	}
 	return p.request.Person != "" && slices.ContainsFunc(s.people, func(who person) bool { return who.spoke && who.is(p.request.Person) })
 }
 
@@ -193,7 +201,7 @@ const most = 128
 // session prunes one session, in pieces.
 func (p *pruning) session(ctx context.Context, name string) error {
 	s := p.sessions[name]
-	if !s.due && !(s.idle && s.last < p.before(event.PruneEvents)) {
+	if !s.due && !p.forgets(s) && !(s.idle && s.last < p.before(event.PruneEvents)) {
 		return nil
 	}
 	const attempts = 8 // somebody else may prune, or hold something
@@ -205,6 +213,11 @@ func (p *pruning) session(ctx context.Context, name string) error {
 		if h, held := s.heldBy(name, holds); held {
 			p.out.Held = append(p.out.Held, Held{name, h})
 			return nil
+		}
+		if of := p.sessions[s.of]; of != nil { // whose ticket it is: it was named with that session
+			if _, held := of.heldBy(s.of, holds); held {
+				return nil
+			}
 		}
 		if err = p.pieces(ctx, name, s, at); !errors.Is(err, tidemark.ErrConflict) {
 			return err

@@ -230,6 +230,61 @@ func TestSomebodyIsForgotten(t *testing.T) {
 	}
 }
 
+// ticket is the log of a ticket that was given in a session.
+func ticket(t *testing.T, s *memory.Store, session string, day int) string {
+	t.Helper()
+	hash, at := tool.DigestOf([]byte(session)), now.AddDate(0, 0, -day).UnixNano()
+	name := event.BoxLogs + hash.String()
+	events := []*event.Event{
+		{Kind: event.BoxGiven, Time: at, Box: &event.Box{Ticket: hash, Session: session, Command: "c0ffee", Workspace: "/home/brandt/work"}},
+		{Kind: event.BoxRedeemed, Time: at, Box: &event.Box{Ticket: hash, PID: 7}},
+		{Kind: event.BoxEnded, Time: at, Box: &event.Box{Ticket: hash, Report: "/home/brandt/work/.mcp.json"}},
+	}
+	for i, e := range events {
+		if err := s.Append(t.Context(), name, uint64(i), []*event.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return name
+}
+
+// Tickets of commands in boxes have logs of their own: they go with age, with the person whose session it was, and stay where that is held.
+func TestTicketsArePrunedLikeTheirSession(t *testing.T) {
+	all := retention.Limits{event.PruneEvents: days(30)}
+	bare := func(s *memory.Store, name string) bool { return !strings.Contains(text(t, s, name), "brandt") }
+	s := memory.New()
+	talk(t, s, "a", "ilse", 60, 60, 60)
+	talk(t, s, "b", "tor", 2, 2, 2)
+	old, young := ticket(t, s, "a", 60), ticket(t, s, "b", 2)
+	if err := retention.SetHold(t.Context(), s, event.Hold{Session: "a", By: "counsel"}, now); err != nil {
+		t.Fatal(err)
+	}
+	if prune(t, s, retention.Request{Limits: all}); bare(s, old) {
+		t.Error("the ticket of a session that is held was pruned")
+	}
+	if err := retention.SetHold(t.Context(), s, event.Hold{Session: "a", By: "counsel", Ended: true}, now); err != nil {
+		t.Fatal(err)
+	}
+	prune(t, s, retention.Request{Limits: all})
+	if !bare(s, old) || bare(s, young) {
+		t.Errorf("by age: got old %t, young %t pruned", bare(s, old), bare(s, young))
+	}
+	if prune(t, s, retention.Request{Person: "chat:tor"}); !bare(s, young) {
+		t.Error("somebody was forgotten, and the tickets of their session still name their folder")
+	}
+	records := 0
+	for rec, err := range s.Load(t.Context(), old, 0) {
+		e, wrong := event.FromRecord(rec)
+		if err != nil || wrong != nil || e.Box == nil || e.Box.Ticket != tool.DigestOf([]byte("a")) {
+			t.Errorf("record %d: got %+v, %v, %v", records, e.Box, err, wrong)
+		}
+		records++
+	}
+	if records != 3 {
+		t.Errorf("got %d records, want all three: that a ticket was used is never forgotten", records)
+	}
+}
+
 // conflicted is a log that somebody else prunes at the same time.
 type conflicted struct {
 	*memory.Store

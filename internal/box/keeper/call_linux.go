@@ -69,6 +69,9 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	if g.Leaves {
 		return c.leave(ctx, g)
 	}
+	if list := c.parts(); list != nil {
+		return c.apart(ctx, g, list)
+	}
 	h, job, ended, err := c.begin(g, []string{c.shellFor(), "-c", r.Text()})
 	if err != nil {
 		c.told(Ended{Ticket: r.Ticket, Exit: box.ExitNoBox}, nil)

@@ -30,7 +30,11 @@ func (c *call) leave(ctx context.Context, g Grant) entry.Answer {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go c.untilGone(cancel)
-	exit, err := c.broke(ctx, h, g, line)
+	form, ok := outgoing.Plain(line)
+	exit, err := box.Exit{Code: box.ExitNoBox}, errors.New("nothing was run: it is no plain command that leaves")
+	if ok {
+		exit, err = c.broke(ctx, h, departure{form, line, c.dir(), g.Covered})
+	}
 	c.told(Ended{Ticket: ticket, Exit: exit.Code}, h)
 	a := entry.Answer{Exit: exit.Code, Notes: h.news()}
 	if err != nil {
@@ -50,18 +54,22 @@ func (c *call) untilGone(cancel func()) {
 	}
 }
 
+// departure is a plain command that leaves, and what is known of it.
+type departure struct {
+	form    outgoing.Form
+	line    string // the ticket's
+	dir     string
+	covered bool // nobody need be asked
+}
+
 // broke finds out what the command would do, asks about it where that is wanted, and has it done.
-func (c *call) broke(ctx context.Context, h *held, g Grant, line string) (box.Exit, error) {
+func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error) {
 	none := box.Exit{Code: box.ExitNoBox}
-	form, ok := outgoing.Plain(line)
-	if !ok {
-		return none, errors.New("nothing was run: it is no plain command that leaves")
-	}
 	want := h.want
 	want.Env = c.env()
 	out := c.keeper.o.Relay
 	b := broker.New(broker.Options{
-		Want: want, Dir: c.dir(), State: boxesIn(c.keeper.o.Data), Relay: out, CAFile: c.keeper.o.CAFile,
+		Want: want, Dir: d.dir, State: boxesIn(c.keeper.o.Data), Relay: out, CAFile: c.keeper.o.CAFile,
 		Inside: func(_ context.Context, command box.Command) (box.Exit, error) {
 			command.Env, command.Leads = c.env(), true
 			job, err := h.box.Start(command)
@@ -73,12 +81,12 @@ func (c *call) broke(ctx context.Context, h *held, g Grant, line string) (box.Ex
 			return job.Wait()
 		},
 	})
-	deed, err := b.Prepare(ctx, form)
+	deed, err := b.Prepare(ctx, d.form)
 	if err != nil {
 		return none, fmt.Errorf("nothing was run: %w", err)
 	}
-	if !g.Covered {
-		w := wantedOf(&deed.Question, line)
+	if !d.covered {
+		w := wantedOf(&deed.Question, d.line)
 		s := h.way.wants(ctx, c.request.Ticket, w, func() {
 			fmt.Fprintf(c.files[2], "[confined: a person was asked for %s %s]\n", deed.Question.Program, deed.Question.Verb)
 		})

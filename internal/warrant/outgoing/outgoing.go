@@ -71,7 +71,7 @@ func (t *table) parse(f *form, argv []string) (Form, bool) {
 	var operands []string
 	needed := len(f.needs) == 0
 	out.Brokered = f.brokered
-	for rest := argv[len(f.words):]; len(rest) > 0; rest = rest[1:] {
+	for rest := f.apart(argv[len(f.words):]); len(rest) > 0; rest = rest[1:] {
 		word := rest[0]
 		if !strings.HasPrefix(word, "-") {
 			operands = append(operands, word)
@@ -105,6 +105,30 @@ func (t *table) parse(f *form, argv []string) (Form, bool) {
 	out.Slots = append(out.Slots, slots...)
 	return out, ok && needed
 }
+
+// apart has letters that stand behind one dash as the options that they are, where each of them takes no value and leaves the deed what
+// it is: -qu is -q -u.
+func (f *form) apart(words []string) []string {
+	var out []string
+	for i, w := range words {
+		var letters []string
+		for _, c := range strings.TrimPrefix(w, "-") {
+			if o, ok := f.options["-"+string(c)]; ok && o.kind == nil && o.turns == "" {
+				letters = append(letters, "-"+string(c))
+			}
+		}
+		_, known := f.options[w]
+		value := i > 0 && f.takes(words[i-1])
+		if known || value || len(w) < 3 || w[0] != '-' || len(letters) != len(w)-1 {
+			letters = []string{w}
+		}
+		out = append(out, letters...)
+	}
+	return out
+}
+
+// takes reports whether a word is an option whose value is the next one.
+func (f *form) takes(word string) bool { return f.options[word].kind != nil }
 
 // place gives each operand its place. One that may stand there several times takes all that the ones behind it do not need.
 func (t *table) place(places []operand, words []string) ([]Slot, bool) {

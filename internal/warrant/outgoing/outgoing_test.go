@@ -293,3 +293,23 @@ func TestDataIsReadStrictly(t *testing.T) {
 		seen[name] = true
 	}
 }
+
+// Letters behind one dash are the options that they are: none of them is lost, and none that takes a value or is not known is among them.
+func TestLettersBehindOneDash(t *testing.T) {
+	for line, flags := range map[string]string{
+		"git push -qu origin a": "-q -u", "git push -uq origin a": "-u -q", "git push -q -u origin a": "-q -u", "git pull -rq": "-r -q",
+	} {
+		f, ok := outgoing.Plain(line)
+		if got := strings.Join(f.Flags, " "); !ok || got != flags || !f.Brokered {
+			t.Errorf("%s: got %q, %t, brokered %t", line, got, ok, f.Brokered)
+		}
+	}
+	for _, line := range []string{"git push -uf origin a", "git push -qd origin a", "git push -qo x origin", "git push -quz origin a", "git push -qc origin a", "git push --qu origin a", "git clone -qb main https://host.example/a/b"} {
+		if _, ok := outgoing.Plain(line); ok {
+			t.Errorf("%s is a plain form", line)
+		}
+	}
+	if f, ok := outgoing.Plain("gh pr comment 4 -b -qu"); !ok || f.Slot("body") != "-qu" {
+		t.Errorf("a value that looks like letters: %v %t", f.Slots, ok)
+	}
+}
