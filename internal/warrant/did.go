@@ -277,6 +277,12 @@ func (c *Context) holdsTheirs(text string) bool {
 	return false
 }
 
+// told reports whether a value is somebody whom a tool tells something: that is no file, and what they are told is no script.
+// Of a tool that does anything else it stays one, whatever it looks like: a file may be called a@b.sh.
+func told(m *meaning.Meaning, kind meaning.Kind) bool {
+	return m.Act == meaning.Send && (kind == meaning.Email || kind == meaning.Phone || kind == meaning.URL || kind == meaning.Person)
+}
+
 // madeBy is what a call of a tool that is no shell puts into files.
 func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 	var out []shell.Made
@@ -296,7 +302,7 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 		switch p := m.Resolve(l.Path, l.Text); {
 		case puts && !anyOf(words, former):
 			text.WriteString(l.Text + "\n")
-		case p.Kind == meaning.Path || anyOf(words, fileNames) || anyOf(words, movedBy) && !strings.ContainsAny(l.Text, " \n"):
+		case p.Kind == meaning.Path || anyOf(words, fileNames) || anyOf(words, movedBy) && !told(m, p.Kind) && !strings.ContainsAny(l.Text, " \n"):
 			files = append(files, l.Text)
 		case anyOf(words, former):
 			part = true
