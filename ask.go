@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -212,7 +213,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		found.Deed != warrant.Execute && found.Deed != warrant.Unknown // what runs is approved as it stands there
 	if x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args, item); item {
 		s.keepItem(x.decided.Ask.Keeps, found)
-		x.decided.Ask.Keeps.Aims = knownAims(x.decided.Ask.Keeps, found)
+		x.decided.Ask.Keeps.Aims = standing.KnownAims(x.decided.Ask.Keeps, found)
 	}
 	x.keepWanted(id)
 	s.keepCode(id, code)

@@ -9,14 +9,12 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/contract"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/sayings"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -57,7 +55,7 @@ type drawing struct {
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) request(ctx context.Context, s *live) (drawing, error) {
 	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
-	out := drawing{intent.Request{Words: m.redacted(said), Tools: s.signatures()}, map[string]string{}}
+	out := drawing{intent.Request{Words: m.redacted(said), Tools: s.described().Signatures()}, map[string]string{}}
 	for i := range s.tools {
 		out.pins[tool.Name(s.tools[i].Name)] = mandate.Pin(&s.tools[i])
 	}
@@ -68,7 +66,7 @@ func (m *Monitor) request(ctx context.Context, s *live) (drawing, error) {
 // there was no answer in time. nil: there is none to ask about.
 func (m *Monitor) unread(s *live, set *policy.Set) *session.Word {
 	words := s.state.Words
-	if !reads(m.reader, s.name) || len(words) == 0 || !s.knowsTools() || !set.Facts() {
+	if !reads(m.reader, s.name) || len(words) == 0 || !s.described().Any() || !set.Facts() {
 		return nil
 	}
 	if w := &words[len(words)-1]; w.Contract == nil || w.Contract.Late {
@@ -190,7 +188,7 @@ func (m *Monitor) comesUp(x *step, d *policy.Decision) (w *session.Word, late bo
 	w = &words[len(words)-1]
 	late = slices.Contains(w.Waited, name)
 	switch k := w.Contract; {
-	case len(w.Waited) >= maxRedrawn && !late, k == nil && s.knowsTools():
+	case len(w.Waited) >= maxRedrawn && !late, k == nil && s.described().Any():
 		return nil, false
 	case k != nil && (k.Failed != "" || k.Form != intent.ItemsVersion || k.Prompt == "" || slices.Contains(k.Tools, name)):
 		return nil, false
@@ -206,7 +204,7 @@ func (m *Monitor) redraw(ctx context.Context, x *step, d *policy.Decision) error
 		return nil
 	}
 	s, c, w := x.live, x.counsel, *at
-	added := s.added(&x.call)
+	added := s.described().Of(&x.call)
 	drawn := c.forTool(&w, added.Tool)
 	if drawn == nil {
 		r, err := m.request(ctx, s)
@@ -333,50 +331,9 @@ func (m *Monitor) reread(x *step) {
 	}
 }
 
-// signatures are the tools that are known, as a contract is drawn from them. Only the host's own describe themselves: what others say
-// of their tools may argue. Where the host describes none, they are its own, and those that calls showed.
-func (s *live) signatures() []intent.Signature {
-	own := warrant.Hosted(s.state.HostTools, s.tools)
-	out := make([]intent.Signature, 0, len(s.tools))
-	has := map[string]bool{}
-	add := func(name string, it intent.Signature) {
-		if !has[name] {
-			out, has[name] = append(out, it), true
-		}
-	}
-	if !slices.ContainsFunc(s.told, func(d tool.Definition) bool { return len(d.Schema) > 0 || d.Description != "" }) {
-		for _, name := range s.state.HostTools {
-			if a, known := contract.Host(name); known {
-				add(name, contract.Signature(&a))
-			}
-		}
-	}
-	for _, d := range s.tools {
-		it := intent.SignatureOf(d.Name, d.Schema)
-		if own[tool.Name(d.Name)] {
-			it.Description = text.Cover(d.Description, 500)
-		}
-		add(tool.Name(d.Name), it)
-	}
-	for _, a := range s.state.Added {
-		add(a.Tool, contract.Signature(&a))
-	}
-	return out
-}
-
-// knowsTools reports whether there is a tool that a contract could be drawn with.
-func (s *live) knowsTools() bool {
-	host := func(name string) bool { _, known := contract.Host(name); return known }
-	return len(s.tools)+len(s.state.Added) > 0 || slices.ContainsFunc(s.state.HostTools, host)
-}
-
-// added is the tool of a call as a model is shown it: as it was described, or by what the call shows of it.
-func (s *live) added(call *tool.Call) event.AddedTool {
-	name := tool.Name(call.Name)
-	if i := slices.IndexFunc(s.tools, func(d tool.Definition) bool { return tool.Name(d.Name) == name }); i >= 0 {
-		return contract.Added(intent.SignatureOf(name, s.tools[i].Schema))
-	}
-	return contract.Added(intent.Called(name, call.Args, meaning.PlainName))
+// described are the tools of a session as a contract is drawn from them.
+func (s *live) described() *contract.Tools {
+	return &contract.Tools{Host: s.state.HostTools, Told: s.told, Known: s.tools, Added: s.state.Added}
 }
 
 // narrow holds the call against the constraints of the task at hand (SEQ-11). They are

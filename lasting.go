@@ -24,29 +24,6 @@ import (
 // lastingLog is where is kept what people allow for good: it belongs to no session.
 const lastingLog = reserved + "standing"
 
-// knownAims are the arguments that say whom a call is for or where it goes, where each stays as it is and the user said it
-// or it is theirs. None where one is new: somebody new is not allowed for good.
-func knownAims(k *event.Kept, w *warrant.Warrant) []string {
-	var out []string
-	if w.Barred() {
-		return nil
-	}
-	for i := range w.Slots {
-		slot := &w.Slots[i]
-		if slot.Kind != warrant.Aim && slot.Kind != warrant.Place {
-			continue
-		}
-		path, _, _ := strings.Cut(slot.Path, "[") // a list stays as it is, whole
-		if _, fixed := k.Fixed[path]; !fixed || slot.Has < warrant.Own || slot.Secret || slot.Fault {
-			return nil
-		}
-		if !slices.Contains(out, path) {
-			out = append(out, path)
-		}
-	}
-	return out
-}
-
 // alwaysAllowed lets a call through that a person allowed for good, where nothing asks about it but what a mandate lacks: no
 // rule of a policy's own, no audit.
 func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *approval.Held) (bool, error) {
@@ -54,7 +31,7 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 		return false, nil
 	}
 	for i := range v.Reasons {
-		if r := &v.Reasons[i]; r.Effect != policy.Allow && (r.Pos != "" || !strings.HasSuffix(r.Rule, "."+h.Act+"."+slotOf(r.Rule))) {
+		if r := &v.Reasons[i]; r.Effect != policy.Allow && (r.Pos != "" || !strings.HasSuffix(r.Rule, "."+h.Act+"."+standing.SlotOf(r.Rule))) {
 			return false, nil // of a file, or of another kind
 		}
 	}
@@ -148,15 +125,6 @@ func opensLasting(v *Vote, r *approval.Request) string {
 		return onlyReads(r.Tool)
 	}
 	return r.Keeps.OpensAlways()
-}
-
-// slotOf is the kind of a slot that a rule of the shipped tables is about; "?" where it is none of them.
-func slotOf(rule string) string {
-	last := rule[strings.LastIndexByte(rule, '.')+1:]
-	if _, known := warrant.KindNamed(last); known {
-		return last
-	}
-	return "?"
 }
 
 // pin is the definition of a tool in a few signs; empty: nobody gave one.
@@ -503,21 +471,12 @@ const (
 // Stop stops everything: every call is denied and every turn ended, here and at every monitor that shares the log, until
 // Resume. It is recorded and holds over restarts. What is stopped already stays as it is.
 func (m *Monitor) Stop(ctx context.Context, reason, by, via string) (*event.Stopped, error) {
-	s, err := m.stopping.Say(ctx, &event.Event{
-		Kind: event.StopSaid, Time: m.now().UnixNano(), Answer: &event.Answer{By: by, Via: via, Verdict: "stop"},
-		Stop: &event.Stop{Reason: m.preview(reason, event.MaxStopReason)},
-	})
+	s, err := m.stopping.Stop(ctx, m.preview(reason, event.MaxStopReason), by, via)
 	return s, unavailableIf(err)
 }
 
 // Resume ends a Stop.
-func (m *Monitor) Resume(ctx context.Context, by, via string) error {
-	_, err := m.stopping.Say(ctx, &event.Event{
-		Kind: event.StopSaid, Time: m.now().UnixNano(), Answer: &event.Answer{By: by, Via: via, Verdict: "resume"},
-		Stop: &event.Stop{Resumed: true},
-	})
-	return unavailableIf(err)
-}
+func (m *Monitor) Resume(ctx context.Context, by, via string) error { return unavailableIf(m.stopping.Resume(ctx, by, via)) }
 
 // Stopped is the stop in force; nil: there is none. An error says that nobody knows, and then nothing runs.
 func (m *Monitor) Stopped(ctx context.Context) (*event.Stopped, error) {

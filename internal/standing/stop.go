@@ -151,3 +151,20 @@ func (s *Switch) Say(ctx context.Context, e *event.Event) (*event.Stopped, error
 	}
 	return nil, fmt.Errorf("record that everything stops or goes on: %w", errBusy)
 }
+
+// Stop has nothing run any more, and says who wants it so.
+func (s *Switch) Stop(ctx context.Context, reason, by, via string) (*event.Stopped, error) {
+	return s.Say(ctx, &event.Event{
+		Kind: event.StopSaid, Time: s.now().UnixNano(), Answer: &event.Answer{By: by, Via: via, Verdict: "stop"},
+		Stop: &event.Stop{Reason: reason},
+	})
+}
+
+// Resume ends a Stop.
+func (s *Switch) Resume(ctx context.Context, by, via string) error {
+	_, err := s.Say(ctx, &event.Event{
+		Kind: event.StopSaid, Time: s.now().UnixNano(), Answer: &event.Answer{By: by, Via: via, Verdict: "resume"},
+		Stop: &event.Stop{Resumed: true},
+	})
+	return err
+}
