@@ -31,7 +31,8 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 		return false, nil
 	}
 	for i := range v.Reasons {
-		if r := &v.Reasons[i]; r.Effect != policy.Allow && (r.Pos != "" || !strings.HasSuffix(r.Rule, "."+h.Act+"."+standing.SlotOf(r.Rule))) {
+		r := &v.Reasons[i]
+		if r.Effect != policy.Allow && (r.Pos != "" || !strings.HasSuffix(r.Rule, "."+h.Act+"."+standing.SlotOf(r.Rule))) {
 			return false, nil // of a file, or of another kind
 		}
 	}

@@ -26,8 +26,6 @@ func access() map[string]need {
 		"GET /v1/explain":        needAny,
 		"GET /v1/explain/matrix": needAny,
 		"POST /v1/policy/reload": needAdmin,
-		"POST /v1/stop":          needAdmin,
-		"POST /v1/resume":        needAdmin,
 
 		"POST /v1/try":            needReader,
 		"GET /v1/tools":           needReader,
@@ -78,6 +76,8 @@ func access() map[string]need {
 // accessOfPeople is access for what people look at and settle.
 func accessOfPeople() map[string]need {
 	return map[string]need{
+		"POST /v1/stop":                  needAdmin,
+		"POST /v1/resume":                needAdmin,
 		"GET /v1/servers":                needReader,
 		"GET /v1/servers/{name}":         needReader,
 		"POST /v1/servers/{name}/accept": needApprover,

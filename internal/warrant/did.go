@@ -302,7 +302,8 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 		switch p := m.Resolve(l.Path, l.Text); {
 		case puts && !anyOf(words, former):
 			text.WriteString(l.Text + "\n")
-		case p.Kind == meaning.Path || anyOf(words, fileNames) || anyOf(words, movedBy) && !told(m, p.Kind) && !strings.ContainsAny(l.Text, " \n"):
+		case p.Kind == meaning.Path, anyOf(words, fileNames),
+			anyOf(words, movedBy) && !told(m, p.Kind) && !strings.ContainsAny(l.Text, " \n"):
 			files = append(files, l.Text)
 		case anyOf(words, former):
 			part = true

@@ -124,7 +124,8 @@ func (j *judging) flag(l *leaves.Leaf) {
 		return
 	}
 	for w := range leaves.Words(l.Path) {
-		if j.c.user.stems[stem(w)] || slices.ContainsFunc(j.c.saidWords, func(said []string) bool { return mandate.Speaks(said, []string{w}) }) {
+		speaks := func(said []string) bool { return mandate.Speaks(said, []string{w}) }
+		if j.c.user.stems[stem(w)] || slices.ContainsFunc(j.c.saidWords, speaks) {
 			return // they spoke of it
 		}
 	}

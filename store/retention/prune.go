@@ -121,7 +121,8 @@ func (p *pruning) each(ctx context.Context, visit func(rec *audit.Record, e *eve
 		}
 		for i := range page {
 			name := page[i].Session
-			if name == "" || strings.HasPrefix(name, store.Own) && !strings.HasPrefix(name, store.PairLogs) && !strings.HasPrefix(name, event.BoxLogs) {
+			ends := strings.HasPrefix(name, store.PairLogs) || strings.HasPrefix(name, event.BoxLogs)
+			if name == "" || strings.HasPrefix(name, store.Own) && !ends {
 				continue // what they hold counts for all, and has no end
 			}
 			if e, err := event.FromRecord(page[i].Record); err == nil {

@@ -175,7 +175,8 @@ func (r *Records) Names(step uint64, phrase string) bool {
 func (a *asked) opens(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		ends := func(arg string) bool { return strings.HasSuffix(strings.ToLower(arg), "/"+w) }
-		return strings.Contains(w, "/") && slices.ContainsFunc(a.args, ends) || strings.Contains(w, ".") && slices.Contains(a.args, plain(w))
+		file := strings.Contains(w, "/") && slices.ContainsFunc(a.args, ends)
+		return file || strings.Contains(w, ".") && slices.Contains(a.args, plain(w))
 	})
 }
 
