@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -97,12 +98,22 @@ func private(v string) bool {
 		}
 		s = rest
 	}
-	for p := range inside {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
+	if strings.Contains(s, "@") {
+		return false // what stands before it may look like a host
 	}
-	return false
+	host := s
+	if i := strings.IndexAny(s, "/?#\\"); i >= 0 {
+		host = s[:i]
+	}
+	if at, err := netip.ParseAddrPort(host); err == nil {
+		host = at.Addr().String()
+	} else if name, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789") == "" {
+		host = name
+	}
+	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	return inside[host]
 }
 
 // distant are the addresses that lie elsewhere. The cloud's metadata service does, for a

@@ -71,6 +71,9 @@ func afterScheme(address string) string {
 // carried is the evidence for an address that a text carries away.
 func (c *Context) carried(address string) (Evidence, string) {
 	e, why := c.address(address)
+	if f := c.index.Of(address); e == Followed && f.Class == origin.Text && !f.Named {
+		e, why = Nothing, where(&f) // to open it is one thing, to pass it on another
+	}
 	switch {
 	case e < Followed && private(address) && private(afterScheme(address)):
 		return Followed, "an address that leads nowhere outside"

@@ -323,9 +323,11 @@ func (j *judging) filled(l *leaves.Leaf) Deed {
 		if act == meaning.Create || act == meaning.Change {
 			act = meaning.Of(tool.Definition{Name: name}).Act // to make it public is to let others in
 		}
-		if d := deedBy(act, meaning.High); act != meaning.Unknown && d.graverThan(Change) {
-			return d
+		if act != meaning.Unknown && act != meaning.Read {
+			return deedBy(act, meaning.High)
 		}
+	case !l.Quoted && meaning.Outspoken(name) == meaning.Pay && !anyOf(leaves.NameWords(j.m.Tool), reckoning):
+		return Pay // so much is to be reserved
 	case leaves.LastWord(name) == "to" && meaning.Outspoken(name) != meaning.Unknown:
 		return Send
 	case j.resolve(l).Role == meaning.Amount && anyOf(leaves.NameWords(name), moving) && !anyOf(leaves.NameWords(j.m.Tool), reckoning):

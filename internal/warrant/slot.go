@@ -98,7 +98,7 @@ func (j *judging) amount(l *leaves.Leaf) {
 	switch {
 	case e < Picked && j.counted(l.Text):
 		e, why = Said, "a number that you said"
-	case e != Agent || j.w.Deed != Pay || j.c.index.Said(l.Text):
+	case e != Agent || j.w.Deed != Pay || j.c.saidNow(l.Text):
 	case j.c.user.priced():
 		e, why = Nothing, "you named a sum, and this is another"
 	case !reckoned(strings.Join(j.c.said, " ")):
@@ -110,6 +110,11 @@ func (j *judging) amount(l *leaves.Leaf) {
 // counted reports whether how much is a small number that the user said in words, or one of something where they named no sum.
 func (j *judging) counted(value string) bool {
 	return j.c.counts[value] || value == "1" && !j.c.user.priced() && !j.c.inText(value)
+}
+
+// saidNow reports whether the messages that count now say a number: what an earlier one wanted paid is paid.
+func (c *Context) saidNow(value string) bool {
+	return slices.ContainsFunc(c.asking, func(text string) bool { return mandate.Says(text, value) })
 }
 
 // flag judges a yes: what is made public goes to everybody.

@@ -150,7 +150,7 @@ func (g *gate) sourced(v *Value) bool {
 	}
 	return slices.ContainsFunc(g.sources, func(s string) bool {
 		words := contentWords(s)
-		stands := g.records.trusted(v.Text, words, words, v.Role == Aim, true)
+		stands := g.records.trusted(v.Text, v.Path, words, words, v.Role == Aim, true)
 		return stands == single || stands == alone && v.Role == Object && !g.call.Grave
 	})
 }

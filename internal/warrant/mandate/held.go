@@ -10,15 +10,24 @@ func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
 		stands = listed
 	}
 	first := s.formed().ordered
+	if first && stands > nowhere && stands != alone {
+		switch p.records.extreme(v.Text, words, s.formed().wants) {
+		case yes:
+			return v.Role != Aim || stands == single || stands == equals
+		case no:
+			return each && stands != single && stands != beside
+		}
+		first = !p.call.Grave // nothing says which comes first but where it stands
+	}
 	switch stands {
 	case single:
 		return true
 	case alone:
-		return v.Role != Aim
+		return v.Role != Aim && (!p.call.Grave || p.records.generic(v.Text, words, p.call.Tool))
 	case listed:
 		return p.oneOf(v, each) || first && p.records.firstIn(v.Text)
 	case searched:
-		return v.Role != Aim && (each || first && !p.call.Grave && p.records.firstIn(v.Text))
+		return v.Role != Aim && (each || first && p.records.firstIn(v.Text))
 	case equals:
 		return each || first && p.records.firstOf(v.Text, words)
 	case beside:

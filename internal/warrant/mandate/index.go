@@ -18,6 +18,7 @@ type forms struct {
 	words   []string // what it names its thing by
 	many    bool     // it speaks of more than one
 	ordered bool     // it chooses among equals
+	wants   direction
 
 	said   map[string]bool  // its literals
 	long   map[string]bool  // those that are long numbers, ungrouped
@@ -42,7 +43,11 @@ func (s *Source) formed() *forms {
 		f.words = contentWords(f.joined)
 	}
 	f.many = many(s.Of) || many(f.joined)
-	f.ordered = slices.ContainsFunc(wordsOf(all), func(w string) bool { return orders[w] })
+	for _, w := range wordsOf(all) {
+		if f.ordered = f.ordered || orders[w]; f.wants == anyhow {
+			f.wants = directionOf(w)
+		}
+	}
 	f.chooses()
 	return f
 }
@@ -86,13 +91,16 @@ func (f *forms) same(value string) bool {
 	return f.said[plain(value)] || f.said[plain(bare(value))] || longFigures(value) && f.long[ungrouped.Replace(value)]
 }
 
-// choice reports whether a value is what a word of the source is in the form of an interface: the word itself, a currency, a
-// sum in cents, or a choice that it begins: editor for edit.
+// inCents reports whether a value is a sum of the source in cents.
+func (f *forms) inCents(value string) bool {
+	n, err := strconv.ParseFloat(value, 64)
+	return err == nil && f.cents[n]
+}
+
+// choice reports whether a value is what a word of the source is in the form of an interface: the word itself, a currency, or a
+// choice that it begins: editor for edit.
 func (f *forms) choice(value string) bool {
 	if f.values[plain(value)] {
-		return true
-	}
-	if n, err := strconv.ParseFloat(value, 64); err == nil && f.cents[n] {
 		return true
 	}
 	if len(wordsOf(value)) != 1 {

@@ -73,7 +73,7 @@ func (p *pass) unnamed(v *Value) string {
 	case myself[low] && v.Role != Aim && (!p.call.Grave || p.binds()):
 		return ""
 	case v.Flag:
-		if Speaks(p.index.quote, paramWords(v.Path)) {
+		if Speaks(p.index.quote, wordsOf(strings.ReplaceAll(lastPart(v.Path), "_", " "))) {
 			return ""
 		}
 		return "I could not find it in your words"

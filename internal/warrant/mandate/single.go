@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 )
 
 // standing is how a value stands to the words that are to single its record out.
@@ -29,20 +31,62 @@ func (r *Records) singled(value string, words []string) standing {
 
 // trusted is how a value stands to words by records that may be looked at for it: what a text prints only where the call
 // that brought it was for what the words name, and for somebody to write to nothing that somebody signed.
-func (r *Records) trusted(value string, words, of []string, aim, strict bool) standing {
+func (r *Records) trusted(value, param string, words, of []string, aim, strict bool) standing {
 	if r.full {
 		return nowhere
 	}
 	var at []int32
 	for _, a := range r.whole[plain(value)] {
 		rec := &r.all[a]
-		if aim && rec.wrote || rec.print && r.cover(rec.step, of, !strict) == 0 {
+		if !rec.offers(plain(value), param) || aim && rec.wrote || rec.print && r.cover(rec.step, of, !strict) == 0 {
 			continue
 		}
 		at = append(at, a)
 	}
 	return r.bestOf(at, plain(value), words)
 }
+
+// offers reports whether a record has a value where a parameter would look for it: under a key of its name, or of a name for such
+// values, unless the record has another one there. Under any other key a record may hold what is somebody else's.
+func (rec *Record) offers(value, param string) bool {
+	if rec.keyless() {
+		return true
+	}
+	named, usual, here := false, false, 0
+	for i := range rec.fields {
+		f := &rec.fields[i]
+		is := 0
+		switch {
+		case f.text == "":
+			continue
+		case sameKey(f.key, param):
+			named, is = true, 2
+		case lookOf(f.text) == lookOf(value) && usualKeys[lastKey(f.key)]:
+			usual, is = true, 1
+		}
+		if f.text == value {
+			here = max(here, is)
+		}
+	}
+	return here == 2 || !named && (here == 1 || !usual)
+}
+
+// sameKey reports whether a key is a parameter's name, or the end of it: id for booking_id.
+func sameKey(key, param string) bool {
+	k, p := keyWords(key), keyWords(param)
+	return len(k) > 0 && len(k) <= len(p) && slices.Equal(k, p[len(p)-len(k):])
+}
+
+func lastKey(key string) string {
+	if k := keyWords(key); len(k) > 0 {
+		return k[len(k)-1]
+	}
+	return ""
+}
+
+func keyWords(key string) []string { return slices.Collect(leaves.Words(lastPart(key))) }
+
+var usualKeys = block("usual_keys") // keys of what something is called or reached by
 
 // figured is how a figure that stands in the text of a record stands to some words.
 func (r *Records) figured(value string, words []string) standing {
@@ -344,11 +388,28 @@ func (r *Records) firstEver(value string, words []string) bool {
 func (r *Records) Singled(value, phrase string) bool {
 	words := contentWords(phrase)
 	stands := r.singled(value, words)
-	if s := (Source{Of: phrase}); !s.formed().ordered {
+	s := Source{Of: phrase}
+	if !s.formed().ordered {
 		return stands >= alone
+	}
+	if stands > nowhere && stands != alone {
+		if is := r.extreme(value, words, s.formed().wants); is != unknown {
+			return is == yes
+		}
 	}
 	return stands >= alone || stands == equals && r.firstOf(value, words) || stands == beside && r.firstEver(value, words) ||
 		stands == listed && r.firstIn(value)
+}
+
+// hasSum reports whether some record has a number as what something costs, or under the name of a parameter: only there it says
+// that an interface counts in cents.
+func (r *Records) hasSum(value, param string) bool {
+	value = plain(value)
+	return slices.ContainsFunc(r.whole[value], func(at int32) bool {
+		return slices.ContainsFunc(r.all[at].fields, func(f field) bool {
+			return f.text == value && (sumKeys[lastKey(f.key)] || sameKey(f.key, param))
+		})
+	})
 }
 
 // seen reports whether a value is a field of some record.

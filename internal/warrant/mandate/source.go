@@ -89,7 +89,7 @@ func (p *pass) literally(v *Value, s *Source) string {
 	switch {
 	case v.Role == Text && (subset(wordsOf(v.Text), s.formed().literal) || p.holdsSaid(v.Text, s.What)):
 		return ""
-	case v.Role == Measure && p.records.seen(v.Text) && slices.ContainsFunc(s.What, func(w string) bool { return minor(v.Text, w) }):
+	case v.Role == Measure && p.records.hasSum(v.Text, v.Path) && slices.ContainsFunc(s.What, func(w string) bool { return minor(v.Text, w) }):
 		return ""
 	case v.Role != Text && v.Role != Order && v.Role != Key && slices.ContainsFunc(s.What, func(w string) bool { return below(v.Text, w) }):
 		return ""
@@ -153,7 +153,7 @@ var standings = map[standing]string{
 // strictly.
 func (p *pass) stand(v *Value, s *Source, words []string) standing {
 	aim := v.Role == Aim
-	return p.records.trusted(v.Text, words, s.formed().content, aim, aim || p.call.Grave)
+	return p.records.trusted(v.Text, v.Path, words, s.formed().content, aim, aim || p.call.Grave)
 }
 
 // onlySingle is what more words may decide: that it is the one, and nothing less.

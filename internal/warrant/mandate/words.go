@@ -226,6 +226,12 @@ func longFigures(s string) bool {
 	return n >= 7
 }
 
+// Says reports whether a text has a word that is a value, in whatever spelling.
+func Says(text, value string) bool {
+	value = plain(value)
+	return slices.ContainsFunc(wordsOf(text), func(w string) bool { return plain(strings.Trim(w, "€$£")) == value })
+}
+
 // Counts are the small numbers that a text says in words, or in figures within a script that sets no blanks: two nights, 10个.
 func Counts(text string) map[string]bool {
 	out := map[string]bool{}
