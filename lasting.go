@@ -477,7 +477,9 @@ func (m *Monitor) Stop(ctx context.Context, reason, by, via string) (*event.Stop
 }
 
 // Resume ends a Stop.
-func (m *Monitor) Resume(ctx context.Context, by, via string) error { return unavailableIf(m.stopping.Resume(ctx, by, via)) }
+func (m *Monitor) Resume(ctx context.Context, by, via string) error {
+	return unavailableIf(m.stopping.Resume(ctx, by, via))
+}
 
 // Stopped is the stop in force; nil: there is none. An error says that nobody knows, and then nothing runs.
 func (m *Monitor) Stopped(ctx context.Context) (*event.Stopped, error) {

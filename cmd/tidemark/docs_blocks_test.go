@@ -46,9 +46,7 @@ var pages = map[string]map[string]tried{
 	"docs/deploy.md": {
 		"tidemark init":           {want: "installed a service"},
 		"tidemark service status": {want: "running"},
-		`tidemark stop-all --reason "the mail agent runs wild"`: {cannot: "asks for the admin token on a terminal; TestTwoServersOnOneDatabaseAreOneMonitor hands it in"},
-		"tidemark resume": {cannot: "as stop-all"},
-		"# Caddyfile":     {cannot: "a file of Caddy's, which is not here"},
+		"# Caddyfile":             {cannot: "a file of Caddy's, which is not here"},
 		"docker run -v tidemark:/data -p 127.0.0.1:8417:8417 ghcr.io/tidemark/tidemark": {cannot: "needs a container engine and a published image; TestWhatIsPackagedCanBeInstalledAndRun runs the image's root file system"},
 		"kubectl apply -f deploy/kubernetes.yaml":                                       {cannot: "needs a cluster; the manifests are read by a test of their own"},
 		"helm install tidemark deploy/helm/tidemark --set storage=20Gi":                 {cannot: "needs a cluster; the chart is rendered by a test of its own"},
@@ -58,6 +56,8 @@ var pages = map[string]map[string]tried{
 		"kubectl exec tidemark-0 -- /tidemark token new":                                                                                                    {cannot: "needs a cluster"},
 	},
 	"docs/operations.md": {
+		`tidemark stop-all --reason "the mail agent runs wild"`: {cannot: "asks for the admin token on a terminal; TestTwoServersOnOneDatabaseAreOneMonitor hands it in"},
+		"tidemark resume":         {cannot: "as stop-all"},
 		"tidemark service status": {want: "running"},
 		"tidemark serve --store 'postgres://tidemark@db.internal/tidemark'": {cannot: "needs a database of that name; TestReplicas and others do it with a PostgreSQL of their own"},
 		"tidemark backup /backups/2026-03-01":                               {before: "tidemark init; mkdir ~/backups", want: "records"},

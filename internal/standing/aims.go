@@ -39,4 +39,3 @@ func SlotOf(rule string) string {
 	}
 	return "?"
 }
-

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -157,7 +158,7 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 		return "it removes or overwrites far more than the work at hand", ""
 	case len(line.Anything) > 0:
 		return "it changes a file that is decided only when it runs", ""
-	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !c.chosen(addresses):
+	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !(c.chosen(addresses) && c.sending()):
 		return "it may carry a secret away", ""
 	case e.Has(shell.NetworkWrite | shell.Mail):
 		return c.sends(addresses)
@@ -204,10 +205,18 @@ func (c *Context) sends(addresses []string) (why, value string) {
 			return "it sends to an address that I could not find in your words", u
 		}
 	}
-	if c.outside && len(addresses) == 0 && !c.says(ships) {
+	switch {
+	case c.outside && len(addresses) == 0 && !c.says(ships):
 		return "it sends something away", ""
+	case c.outside && !c.sending():
+		return "it sends something to an address that I took you to name for something else", addresses[0]
 	}
 	return "", ""
+}
+
+// sending reports whether the user asks for something that leaves: an address that is only to be looked at is none to write to.
+func (c *Context) sending() bool {
+	return c.user.wants(vocabulary.Send|vocabulary.Publish|vocabulary.Pay|vocabulary.Create|vocabulary.Grant|vocabulary.Execute) || c.says(ships)
 }
 
 // strange is what speaks against programs and packages once content of others has come in.
