@@ -216,7 +216,7 @@ func (c *Context) sends(addresses []string) (why, value string) {
 
 // sending reports whether the user asks for something that leaves: an address that is only to be looked at is none to write to.
 func (c *Context) sending() bool {
-	return c.user.wants(vocabulary.Send|vocabulary.Publish|vocabulary.Pay|vocabulary.Create|vocabulary.Grant|vocabulary.Execute) || c.says(ships)
+	return c.user.wants(acting&^(vocabulary.Tidy|vocabulary.Change|vocabulary.Delete)) || c.says(ships)
 }
 
 // strange is what speaks against programs and packages once content of others has come in.

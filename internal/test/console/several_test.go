@@ -174,7 +174,7 @@ func TestOneTouchIsOverTheseQuestions(t *testing.T) {
 		b.click(`input[form=several][value="` + q.ID + `"]`)
 	}
 	b.click(`#several button`)
-	b.until(`location.pathname === '/console/several'`)
+	b.until(`location.pathname === '/console/several' && document.body.innerText.includes('Approve all')`)
 	b.see("Questions of one conversation: 2", "Bread 0 of s", "Bread 1 of s", "Approve all 2, once each, with one touch")
 	b.click(`button[value=approve]`)
 	b.until(`document.body.innerText.includes('Approved: send_email') || document.querySelector('.problem')?.textContent`)

@@ -101,7 +101,8 @@ func (r *Records) comparable(at int, rivals []int, wants direction) string {
 		if wants == low || wants == high {
 			fits = func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err == nil && sumKeys[f.key] }
 		}
-		if f.key == "" || wants == anyhow || !fits(f.text) || slices.ContainsFunc(rivals, func(i int) bool { return !fits(r.keyed(i, f.key)) }) {
+		lacks := func(i int) bool { return !fits(r.keyed(i, f.key)) }
+		if f.key == "" || wants == anyhow || !fits(f.text) || slices.ContainsFunc(rivals, lacks) {
 			continue
 		}
 		if found != "" && found != f.key {

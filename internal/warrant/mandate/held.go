@@ -9,31 +9,53 @@ func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
 	if each && stands <= equals && stands > nowhere && !p.records.written(v.Text) && p.entry(v.Text, words) {
 		stands = listed
 	}
-	first := s.formed().ordered
-	if first && stands > nowhere && stands != alone {
-		switch p.records.extreme(v.Text, words, s.formed().wants) {
-		case yes:
-			return v.Role != Aim || stands == single || stands == equals
-		case no:
-			return each && stands != single && stands != beside
-		}
-		first = !p.call.Grave // nothing says which comes first but where it stands
+	switch p.compared(v, s, stands, words) {
+	case yes:
+		return v.Role != Aim || stands == single
+	case no:
+		return each && stands != single && stands != beside
 	}
 	switch stands {
 	case single:
 		return true
 	case alone:
-		return v.Role != Aim && (!p.call.Grave || p.records.generic(v.Text, words, p.call.Tool))
+		return p.alone(v, words)
 	case listed:
-		return p.oneOf(v, each) || first && p.records.firstIn(v.Text)
+		return p.oneOf(v, each) || p.first(v, s, stands, words)
 	case searched:
-		return v.Role != Aim && (each || first && p.records.firstIn(v.Text))
-	case equals:
-		return each || first && p.records.firstOf(v.Text, words)
-	case beside:
-		return first && p.records.firstEver(v.Text, words)
+		return v.Role != Aim && (each || p.first(v, s, stands, words))
+	case equals, beside:
+		return each && stands == equals || p.first(v, s, stands, words)
 	}
 	return p.stands(v, s)
+}
+
+// compared reports whether a value is of the one that words choose among others by a day or a sum.
+func (p *pass) compared(v *Value, s *Source, stands standing, words []string) answer {
+	if !s.formed().ordered || stands == nowhere || stands == alone {
+		return unknown
+	}
+	return p.records.extreme(v.Text, words, s.formed().wants)
+}
+
+// alone reports whether the only one of its kind may be what is meant: where something grave is done to it the words must not call
+// it anything else.
+func (p *pass) alone(v *Value, words []string) bool {
+	return v.Role != Aim && (!p.call.Grave || p.records.generic(v.Text, words, p.call.Tool))
+}
+
+// first reports whether words choose among equals, nothing says which comes first but where it stands, and what is done to it can
+// be undone: it is the first then.
+func (p *pass) first(v *Value, s *Source, stands standing, words []string) bool {
+	switch {
+	case !s.formed().ordered || p.call.Grave:
+		return false
+	case stands == equals:
+		return p.records.firstOf(v.Text, words)
+	case stands == beside:
+		return p.records.firstEver(v.Text, words)
+	}
+	return p.records.firstIn(v.Text)
 }
 
 // each reports whether every entry of a list is wanted, and what is done to them can be undone.

@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -78,11 +77,4 @@ func sameFigures(value, what string) bool {
 // negated reports whether words deny something.
 func negated(what string) bool {
 	return slices.ContainsFunc(wordsOf(what), func(w string) bool { return negating[w] })
-}
-
-// minor reports whether a sum is a literal in cents.
-func minor(value, literal string) bool {
-	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.Trim(literal, "€$£"), ",", "."), 64)
-	m, err2 := strconv.ParseFloat(value, 64)
-	return err == nil && err2 == nil && n != 0 && m == n*100
 }
