@@ -39,9 +39,12 @@ func (p *pass) compared(v *Value, s *Source, stands standing, words []string) an
 }
 
 // alone reports whether the only one of its kind may be what is meant: where something grave is done to it the words must not call
-// it anything else.
+// it anything else, or it is the only one that belongs to what they name.
 func (p *pass) alone(v *Value, words []string) bool {
-	return v.Role != Aim && (!p.call.Grave || p.records.generic(v.Text, words, p.call.Tool))
+	if v.Role == Aim {
+		return false
+	}
+	return !p.call.Grave || p.records.generic(v.Text, words, p.call.Tool) || p.records.linkedTo(v.Text, words)
 }
 
 // first reports whether words choose among equals, nothing says which comes first but where it stands, and what is done to it can

@@ -297,6 +297,11 @@ func (r *Records) broughtBy(value string, words []string) bool {
 	return slices.ContainsFunc(r.whole[plain(value)], func(at int32) bool { return r.brings(r.all[at].step, words, false) })
 }
 
+// linkedTo reports whether a value's record is of a result that was asked for by an id of what some words name.
+func (r *Records) linkedTo(value string, words []string) bool {
+	return slices.ContainsFunc(r.whole[plain(value)], func(at int32) bool { return r.follows(r.all[at].step, words) })
+}
+
 // ofWholeList reports whether a value is of a list that was asked for without choosing from it.
 func (r *Records) ofWholeList(value string) bool {
 	return slices.ContainsFunc(r.whole[plain(value)], func(at int32) bool {
