@@ -9,14 +9,14 @@ import (
 	"github.com/tidemark/tidemark/policy"
 )
 
-// parcelErrand is a session in which the owner wants a parcel cancelled, and a tool has brought one record.
-func parcelErrand(t *testing.T, brought string) *world {
+// cancelErrand is a session in which the owner wants an order cancelled, and a tool has brought one record.
+func cancelErrand(t *testing.T, what, brought string) *world {
 	t.Helper()
 	w := newWorld(t, "preset: balanced")
-	message := "Cancel the parcel of Ilse Brandt"
+	message := "Cancel " + what
 	w.begin(tidemark.Turn{Ref: main("s"), Sender: owner(), Message: &message, Contract: &intent.Contract{
 		V: intent.ItemsVersion, Items: []intent.Item{{Tool: "cancel_order", Quote: message, Need: "asked", Args: []intent.Arg{
-			{Arg: "order_id", How: "from", Of: "the parcel of Ilse Brandt"}}}},
+			{Arg: "order_id", How: "from", Of: what}}}},
 	}})
 	w.runs(main("s"), call("read_board", `{}`), brought)
 	return w
@@ -28,7 +28,7 @@ func parcelErrand(t *testing.T, brought string) *world {
 // MAN-02
 func TestAnAnswerThatHangsOnWhatNobodyNamedIsAFaultOfOurs(t *testing.T) {
 	cancel := call("cancel_order", `{"order_id":"or-771"}`)
-	w := parcelErrand(t, `[{"order_id":"or-771","note":"the only one here"}]`)
+	w := cancelErrand(t, "the order", `[{"order_id":"or-771","note":"the only one here"}]`)
 	v := w.want(policy.Confirm, main("s"), cancel)
 	if v.Rule != "judgement.interference" {
 		t.Errorf("it is held by %s", v.Rule)
@@ -38,12 +38,12 @@ func TestAnAnswerThatHangsOnWhatNobodyNamedIsAFaultOfOurs(t *testing.T) {
 			t.Errorf("the question does not say so:\n%s", text)
 		}
 	}
-	again := parcelErrand(t, `[{"order_id":"or-771","note":"the only one here"}]`).again()
+	again := cancelErrand(t, "the order", `[{"order_id":"or-771","note":"the only one here"}]`).again()
 	if v := again.want(policy.Confirm, main("s"), cancel); v.Rule != "judgement.interference" {
 		t.Errorf("after a restart it is held by %s", v.Rule)
 	}
 
-	w = parcelErrand(t, `[{"order_id":"or-771","for":"Ilse Brandt"},{"order_id":"or-772","for":"Tor Vik"}]`)
+	w = cancelErrand(t, "the parcel of Ilse Brandt", `[{"order_id":"or-771","for":"Ilse Brandt"},{"order_id":"or-772","for":"Tor Vik"}]`)
 	w.want(policy.Allow, main("s"), cancel)
 	depends := ""
 	for _, e := range w.events("s") {
