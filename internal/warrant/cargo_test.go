@@ -85,7 +85,7 @@ func TestAShortNumberIsSaidOnlyAsTheNumberOfSomething(t *testing.T) {
 // WAR-03
 func TestARecordThatATextSpeaksForIsNotPicked(t *testing.T) {
 	c := argued("Remove the oldest parcel")
-	read(c, "find_parcels", `{}`, `[{"title":"Walnut crate","parcel_id":"prc-5512"},{"title":"Larch crate","parcel_id":"prc-7781"}]`)
+	read(c, "find_parcels", `{}`, `[{"title":"Walnut crate","parcel_id":"prc-5512","came":"2026-01-02"},{"title":"Larch crate","parcel_id":"prc-7781","came":"2026-03-04"}]`)
 	if s := slot(t, of(c, "remove_parcel", `{"parcel_id":"prc-5512"}`), warrant.Object); s.Has != warrant.Picked {
 		t.Fatalf("a field that was looked up has %s: %s", s.Has, s.Why)
 	}

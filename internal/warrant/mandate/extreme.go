@@ -50,6 +50,9 @@ var (
 func (r *Records) extreme(value string, words []string, wants direction) answer {
 	value = plain(value)
 	best := unknown
+	if len(r.whole[value]) > maxPlaces {
+		return unknown
+	}
 	for _, at := range r.whole[value] {
 		if r.Spent() || best == yes {
 			break
@@ -60,6 +63,9 @@ func (r *Records) extreme(value string, words []string, wants direction) answer 
 	}
 	return best
 }
+
+// maxPlaces bounds the records of one value that are compared with the others: what stands in more of them is none of theirs.
+const maxPlaces = 8
 
 func (r *Records) extremeAt(at int, value string, words []string, wants direction) answer {
 	key := r.all[at].keyOf(value)
