@@ -10,8 +10,8 @@ import (
 )
 
 // ordering is a world with a shop, in which a page was read.
-func ordering(said string) *warrant.Context {
-	c := world(said)
+func ordering(said ...string) *warrant.Context {
+	c := world(said...)
 	c.Tools([]tool.Definition{
 		{Name: "order_goods", Description: "Places an order and charges the account.", Schema: []byte(
 			`{"type":"object","properties":{"shop":{"type":"string"},"goods":{"type":"string"},"quantity":{"type":"integer"}}}`)},
@@ -34,9 +34,10 @@ func TestHowManyIsSaidInWords(t *testing.T) {
 		{"Order bottles from Harbour Store", "9", true},
 		{"Order a bottle from Harbour Store", "1", false},
 		{"Bestell zwölf Flaschen bei Harbour Store", "12", false},
+		{"Order nine bottles from Oak Store\nThanks. Now please order two bottles from Harbour Store for the crew", "9", true}, // an earlier message
 		{"Bestell zwölf Flaschen bei Harbour Store", "20", true},
 	} {
-		w := of(ordering(c.said), "order_goods", `{"shop":"Harbour Store","goods":"bottles","quantity":`+c.quantity+`}`)
+		w := of(ordering(strings.Split(c.said, "\n")...), "order_goods", `{"shop":"Harbour Store","goods":"bottles","quantity":`+c.quantity+`}`)
 		if s := slot(t, w, warrant.Measure); (s.Has == warrant.Nothing) != c.asks {
 			t.Errorf("%q, %s: %+v", c.said, c.quantity, w.Slots)
 		}

@@ -109,7 +109,8 @@ func (j *judging) amount(l *leaves.Leaf) {
 
 // counted reports whether how much is a small number that the user said in words, or one of something where they named no sum.
 func (j *judging) counted(value string) bool {
-	return j.c.counts[value] || value == "1" && !j.c.user.priced() && !j.c.inText(value)
+	said := func(text string) bool { return mandate.Counts(text)[value] }
+	return slices.ContainsFunc(j.c.asking, said) || value == "1" && !j.c.user.priced() && !j.c.inText(value)
 }
 
 // saidNow reports whether the messages that count now say a number: what an earlier one wanted paid is paid.

@@ -2,7 +2,6 @@ package warrant
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -167,10 +166,6 @@ func (c *Context) note(words string) {
 	words = strings.ToLower(words)
 	c.said = append(c.said, words)
 	c.saidWords = append(c.saidWords, tokens(words))
-	if c.counts == nil {
-		c.counts = map[string]bool{}
-	}
-	maps.Copy(c.counts, mandate.Counts(words))
 	for _, n := range grouped.FindAllString(words, -1) {
 		if c.saidNumbers == nil {
 			c.saidNumbers = map[string]bool{}
