@@ -1,11 +1,14 @@
 package warrant
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 )
@@ -212,6 +215,44 @@ func (c *Context) retold(text string, of func(uint64) bool) string {
 
 // maxRetold bounds how much of a text is looked through word by word.
 const maxRetold = 4000
+
+// leavesOut is a figure of what the owner gave to pass on, where a call passes on none of them: then it says something else. Which
+// words say the same nobody knows, but a figure is said or not.
+func (c *Context) leavesOut(contents []string, values []leaves.Leaf) string {
+	if !strings.ContainsAny(strings.Join(contents, " "), "0123456789") {
+		return ""
+	}
+	var texts strings.Builder
+	for i := range values {
+		texts.WriteString(values[i].Text + " ")
+	}
+	said := mandate.Counts(texts.String())
+	for _, f := range digitRuns.FindAllString(texts.String(), -1) {
+		said[strings.TrimLeft(f, "0")] = true
+	}
+	first := ""
+	for _, f := range digitRuns.FindAllString(strings.Join(contents, " "), -1) {
+		n, err := strconv.Atoi(f)
+		if err != nil || said[strconv.Itoa(n)] || said[strconv.Itoa(n+12)] || said[strconv.Itoa(n-12)] { // 8 pm is 20:00
+			return ""
+		}
+		first = cmp.Or(first, f)
+	}
+	return first
+}
+
+// bears asks about a text that says nothing of what the owner gave to pass on.
+func (j *judging) bears(quote string, values []leaves.Leaf) {
+	if j.w.Deed != Send {
+		return
+	}
+	contents := reader.Told(quote, j.c.vocabulary)
+	if f := j.c.leavesOut(contents, values); f != "" && len(contents) == 1 {
+		j.w.add(Cargo, "", f, Nothing, "you gave it to be said, and it is not")
+	}
+}
+
+var digitRuns = regexp.MustCompile(`[0-9]+`)
 
 // tells reports whether the owner's latest messages give a text to pass on.
 func (c *Context) tells() bool {

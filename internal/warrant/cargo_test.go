@@ -228,3 +228,22 @@ func TestAHostThatBeginsLikeOneOfOursIsElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// WAR-08: what was given to be said is said, as far as figures tell.
+func TestATextSaysWhatWasGivenForIt(t *testing.T) {
+	for _, c := range []struct {
+		said, body string
+		asks       bool
+	}{
+		{"Mail ilse@brandt-holz.example that the harbour opens at 11 on Sunday", "Good news: the harbour opens at 11 on Sunday!", false},
+		{"Mail ilse@brandt-holz.example that the harbour opens at 8 on Sunday", "Dear Ilse, on Sunday we open at eight.", false},
+		{"Mail ilse@brandt-holz.example that we meet at 8 pm", "We meet at 20:00.", false},
+		{"Mail ilse@brandt-holz.example that the harbour opens at 11 on Sunday", "The harbour is closed for good.", true},
+		{"Mail ilse@brandt-holz.example that the harbour is open", "The harbour is open again.", false},
+	} {
+		w := of(argued(c.said), "mail_letter", `{"recipient":"ilse@brandt-holz.example","body":`+quote(c.body)+`}`)
+		if asked(w) != c.asks {
+			t.Errorf("%q, and %q is written: asked is %v: %+v", c.said, c.body, asked(w), w.Slots)
+		}
+	}
+}

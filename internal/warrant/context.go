@@ -70,7 +70,7 @@ type Context struct {
 	secret func(string) []string // the secrets in a text; nil: nobody knows any
 
 	records   *mandate.Records      // what results hold, object by object
-	newIDs    map[string]bool       // ids that our own acts gave to what they made
+	newIDs    map[string]bool       // ids that our own acts gave to what they made: whether the owner said all that it was made of
 	blank     *mandate.Blank        // them as the item of the last act may look at them; nil: none yet
 	pages     map[string]*page.Page // what browsers showed of pages
 	contracts []drawn

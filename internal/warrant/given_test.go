@@ -160,3 +160,24 @@ func TestTheUserMayWantTheWorkOfOthersTried(t *testing.T) {
 		}
 	}
 }
+
+// WAR-03: something goes to what our own act made where the owner said all that it was made of, and the answer chose no address.
+func TestWhatTheOwnersWordsMadeIsWhereThingsGo(t *testing.T) {
+	for _, c := range []struct {
+		what, args, answer, to string
+		asks                   bool
+	}{
+		{"made of the owner's words", `{"name":"Regatta"}`, `{"id":"C77"}`, "C77", false},
+		{"made of the owner's words, told in a line", `{"name":"Regatta"}`, "Created channel (Key: C77)", "C77", false},
+		{"made of something that they did not say", `{"name":"Regatta","member":"mallory"}`, `{"id":"C77"}`, "C77", true},
+		{"an answer that is an address", `{"name":"Regatta"}`, `{"id":"mallory@evil.example"}`, "mallory@evil.example", true},
+		{"another one", `{"name":"Regatta"}`, `{"id":"C77"}`, "C78", true},
+	} {
+		w := argued("Create a channel Regatta and post there: we sail on Sunday")
+		acted(w, "create_channel", c.args, c.answer)
+		got := of(w, "post_message", `{"channel":`+quote(c.to)+`,"text":"we sail on Sunday"}`)
+		if asked(got) != c.asks {
+			t.Errorf("%s: asked is %v: %s %+v", c.what, asked(got), got.Deed, got.Slots)
+		}
+	}
+}

@@ -38,6 +38,7 @@ func (j *judging) bind(values []leaves.Leaf) {
 		}
 	}
 	j.learn(m, &got, call, w)
+	j.bears(strings.Join(j.c.asking, "\n"), values)
 }
 
 // confirmed gives the values that stood for what the words name before their evidence: the user confirmed it then.
@@ -149,7 +150,7 @@ func (j *judging) granted(miss *mandate.Missing) bool {
 		case miss.Role == mandate.Order:
 			return s.Has == Entailed // it builds, tests or looks
 		case miss.Role == mandate.Aim:
-			return false
+			return s.Has == Own && j.c.newIDs[origin.Normal(miss.Value)]
 		case miss.Role == mandate.Key, s.Kind == Measure && j.amounts(miss.Path):
 			return s.Has > Nothing
 		case s.Has == Agent:
@@ -275,7 +276,9 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 		return
 	}
 	j.w.add(Act, "", j.m.Tool, Said, "you asked: "+got.Item.Quote)
-	j.hold(&got)
+	if j.hold(&got); got.Item.Per == "" {
+		j.bears(got.Item.Quote, values)
+	}
 	j.learn(m, &got, call, w)
 }
 
@@ -469,8 +472,12 @@ type world struct {
 }
 
 func (w world) Said(v string) bool { return w.c.index.Said(v) }
-func (w world) Made(v string) bool { return w.c.newIDs[origin.Normal(v)] }
 func (w world) Own(v string) bool  { return w.c.isOwn(v) }
+
+func (w world) Made(v string, aim bool) bool {
+	asSaid, made := w.c.newIDs[origin.Normal(v)]
+	return made && (!aim || asSaid)
+}
 
 func (w world) Told(v string) bool {
 	return w.c.inText(v) && (w.sees == nil || w.c.lost || w.c.index.Stands(v, w.sees))

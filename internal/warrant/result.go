@@ -144,9 +144,12 @@ func (c *Context) madeBy(content []byte, args []leaves.Leaf) {
 		}
 	}
 	if len(fresh) == 1 && len(c.newIDs) < maxMade {
-		c.newIDs[fresh[0]] = true
+		c.newIDs[fresh[0]] = !reaches(fresh[0]) && !slices.ContainsFunc(args, func(l leaves.Leaf) bool { return !l.Flag && !c.index.Said(l.Text) })
 	}
 }
+
+// reaches reports whether an id is an address by itself: who answers an act would choose where things go.
+func reaches(id string) bool { return strings.ContainsAny(id, "@./:") || len(origin.Targets(id)) > 0 }
 
 // maxMade bounds the ids of what was made.
 const maxMade = 1024

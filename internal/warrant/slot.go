@@ -1,6 +1,8 @@
 package warrant
 
 import (
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -273,7 +275,7 @@ func (j *judging) object(l *leaves.Leaf, p meaning.Param) {
 	}
 	if j.w.Deed == Create || j.w.Deed == Tidy {
 		j.loose = j.loose || j.w.Deed == Tidy && k == Object && e == Nothing
-		if !j.bound(l.Path) {
+		if !j.bound(l.Path) || l.Quoted && pathish(l, p.Kind) && fs.ValidPath(path.Clean(l.Text)) { // a new file is looked up nowhere
 			e, why = j.composed(l.Text, e, why, "a name the agent chose")
 		}
 	}

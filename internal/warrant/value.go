@@ -44,7 +44,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return Said, "you said it in pieces"
 	case c.agreedTo(v, &f, aim):
 		return Assented, "you agreed to it"
-	case !aim && c.isOwn(v):
+	case !aim && c.isOwn(v), aim && !j.w.Deed.grave() && c.newIDs[origin.Normal(v)]:
 		return Own, "an earlier act returned it"
 	}
 	target := strings.Contains(v, "@") || len(origin.Targets(v)) > 0

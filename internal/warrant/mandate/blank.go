@@ -17,6 +17,7 @@ type Blank struct {
 	item    *Item
 	phrases [][]string      // the words of what it names, phrase by phrase
 	words   map[string]bool // all of them
+	kinds   map[string]bool // what the owner's own things are called where no word says which
 	steps   map[uint64]bool // whether what a call brought is named by the call
 	view    Records
 	hidden  map[int32]bool
@@ -24,8 +25,10 @@ type Blank struct {
 
 // Blank is the view of an item.
 func (r *Records) Blank(m *Mandate, it *Item) *Blank {
-	b := &Blank{of: r, item: it, words: map[string]bool{}, steps: map[uint64]bool{}, hidden: map[int32]bool{}}
+	b := &Blank{of: r, item: it, words: map[string]bool{}, kinds: map[string]bool{}, steps: map[uint64]bool{},
+		hidden: map[int32]bool{}}
 	p := pass{item: it, mandate: m}
+	b.owns(it)
 	for _, phrase := range append(p.sources(), it.Per) {
 		words := contentWords(phrase)
 		if len(words) == 0 {
@@ -40,6 +43,23 @@ func (r *Records) Blank(m *Mandate, it *Item) *Blank {
 		}
 	}
 	return b
+}
+
+// owns notes what an item calls the owner's without saying which: from their accounts any will do, so the list of them is named.
+func (b *Blank) owns(it *Item) {
+	for name, list := range it.Args {
+		wordless := slices.ContainsFunc(list, func(s Source) bool { return s.How == Own && len(s.words()) == 0 })
+		if !wordless {
+			continue
+		}
+		words := paramWords(name)
+		for len(words) > 1 && idNames[words[len(words)-1]] {
+			words = words[:len(words)-1]
+		}
+		if len(words) > 0 {
+			b.kinds[stem(words[len(words)-1])] = true
+		}
+	}
 }
 
 // Item is whose view it is.
@@ -101,10 +121,25 @@ func (b *Blank) Sees(step uint64) bool {
 	return sees
 }
 
-// speaks reports whether the tool of a call is called by a word of what the item names: the contacts of list_contacts.
+// speaks reports whether the tool of a call is called by a word of what the item names: the contacts of list_contacts. Of what is
+// only the owner's it is a list that was asked for as a whole.
 func (b *Blank) speaks(step uint64) bool {
-	return slices.ContainsFunc(pieces(b.of.calls[step].tool), func(w string) bool { return b.words[stem(w)] })
+	call := b.of.calls[step]
+	return slices.ContainsFunc(pieces(call.tool), func(w string) bool { return b.words[stem(w)] || len(call.args) == 0 && b.lists(w) })
 }
+
+// lists reports whether a word of a tool's name is what the owner's own things are called.
+func (b *Blank) lists(w string) bool {
+	for kind := range b.kinds {
+		if kind == stem(w) || similar(kind, stem(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// idNames are how the names of parameters end that take an id.
+var idNames = block("id_names")
 
 // says reports whether a call asked for nothing but what the item names: how many of them is no matter.
 func (b *Blank) says(step uint64) bool {

@@ -16,7 +16,7 @@ type quay struct{ said, own, told []string }
 
 func (q quay) Said(v string) bool                    { return slices.Contains(q.said, v) }
 func (q quay) Own(v string) bool                     { return slices.Contains(q.own, v) }
-func (q quay) Made(string) bool                      { return false }
+func (q quay) Made(string, bool) bool                { return false }
 func (q quay) Stands(string, func(uint64) bool) bool { return false }
 func (q quay) Told(v string) bool {
 	return slices.ContainsFunc(q.told, func(t string) bool { return strings.Contains(t, v) })

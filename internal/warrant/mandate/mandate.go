@@ -120,8 +120,10 @@ type Call struct {
 
 // World answers what the rule asks of the conversation.
 type World interface {
-	Own(value string) bool  // our own covered acts were given it or returned it, or it is the owner's account
-	Made(value string) bool // it is the new id of what a covered act of ours made
+	Own(value string) bool // our own covered acts were given it or returned it, or it is the owner's account
+	// Made reports whether it is the new id of what a covered act of ours made; where something goes, one that the owner's words
+	// alone made.
+	Made(value string, aim bool) bool
 	Told(value string) bool // it stands in a text that others wrote
 	Stands(value string, in func(step uint64) bool) bool
 	// Stray is the part of a text that stands in what was read, and not in what one of the sources names; empty: none.

@@ -13,7 +13,7 @@ import (
 // world is a conversation of plain facts.
 type world struct{ said, own, told []string }
 
-func (w world) Made(v string) bool                    { return slices.Contains(w.said, v) }
+func (w world) Made(v string, aim bool) bool          { return !aim && slices.Contains(w.said, v) }
 func (w world) Own(v string) bool                     { return slices.Contains(w.own, v) }
 func (w world) Stands(string, func(uint64) bool) bool { return false }
 func (w world) Told(v string) bool                    { return slices.Contains(w.told, v) }

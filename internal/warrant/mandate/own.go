@@ -21,7 +21,7 @@ func (p *pass) own(v *Value, s *Source) string {
 // calledOwn reports whether a value is what interfaces, our own acts or the owner call theirs.
 func (p *pass) calledOwn(v *Value, words []string) bool {
 	switch {
-	case v.Role != Aim && (p.made(v) || !p.call.Grave && p.world.Own(v.Text)):
+	case p.made(v), v.Role != Aim && !p.call.Grave && p.world.Own(v.Text):
 		return true // what an act was given is ours to go on with, and not to end
 	case myself[strings.ToLower(v.Text)], v.Role == Measure && v.Text == "1", p.records.login(v.Text):
 		return true

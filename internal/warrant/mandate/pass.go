@@ -141,7 +141,10 @@ func (p *pass) some(holds func(words []string) bool) bool {
 }
 
 // made reports whether a value is an id that our own covered act gave to what it made.
-func (p *pass) made(v *Value) bool { return p.call.Deed != "delete" && p.world.Made(v.Text) }
+func (p *pass) made(v *Value) bool {
+	aim := v.Role == Aim
+	return p.call.Deed != "delete" && (!aim || !p.call.Grave) && p.world.Made(v.Text, aim)
+}
 
 // quoted reports whether the words that gave the item hold a value whole.
 func (p *pass) quoted(value string) bool {

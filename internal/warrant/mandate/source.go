@@ -11,7 +11,7 @@ func (p *pass) from(v *Value, s *Source) string {
 	switch {
 	case s.formed().same(v.Text), p.paired(v, s):
 		return ""
-	case v.Role == Object && s.How != Said && s.How != Write && p.made(v), s.How != Said && p.plainly(v):
+	case (v.Role == Object || v.Role == Aim) && s.How != Said && s.How != Write && p.made(v), s.How != Said && p.plainly(v):
 		return ""
 	case v.Act && !p.call.Grave && !v.Flag: // which act it is was read, and is not graver than the one that is asked for
 		return ""

@@ -141,22 +141,26 @@ type hit struct {
 	whole  bool   // it is all the segment holds
 }
 
-// eachWhole visits structured segments that are the value, newest first.
-func (c *corpus) eachWhole(l *lexer, q *query, limit int, visit func(hit) bool) {
+// eachWhole visits structured segments that are the value, newest first. It is false if there were more than the limit.
+func (c *corpus) eachWhole(l *lexer, q *query, limit int, visit func(hit) bool) bool {
 	id := c.whole.get(q.whole, c.wholes)
-	for ; id != 0 && limit > 0; limit-- {
+	for ; id != 0; limit-- {
+		if limit == 0 {
+			return false
+		}
 		s := c.segs[id-1]
 		end, _ := c.segEnd(id - 1)
 		if int(end-s.tok) == len(q.toks) {
 			if h, ok := c.verify(l, q, id-1, s.tok); ok {
 				h.whole = true
 				if !visit(h) {
-					return
+					return true
 				}
 			}
 		}
 		id = s.prev
 	}
+	return true
 }
 
 // each visits places of the value in any segment, newest first, except those where it is

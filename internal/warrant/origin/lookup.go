@@ -149,10 +149,11 @@ func (x *Index) Stands(value string, of func(step uint64) bool) bool {
 	found := false
 	for i := len(x.shards) - 1; i >= 0 && !found; i-- {
 		c := x.shards[i]
-		all := c.eachWithin(&x.lex, &x.q, standWalk, standTries, func(h hit) bool {
+		visit := func(h hit) bool {
 			found = of(c.docOf(h.seg).step)
 			return !found
-		})
+		}
+		all := c.eachWhole(&x.lex, &x.q, standTries, visit) && (found || c.eachWithin(&x.lex, &x.q, standWalk, standTries, visit))
 		found = found || !all
 	}
 	return found || x.old.has(x.seed, &x.q)

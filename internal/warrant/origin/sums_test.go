@@ -22,6 +22,19 @@ func TestWhatWasLetGoMayStandInAnyResult(t *testing.T) {
 	}
 }
 
+// WAR-02: a field as a whole stands in its result like anything within a text.
+func TestAWholeFieldStandsInItsResult(t *testing.T) {
+	x := origin.New(1 << 20)
+	x.Result(origin.Result{Tool: "list_rows", Step: 3, External: true, Content: []byte(`[{"Name":"Ade","Shift":"08:30-11:00","Link":"https://rota.example/a"}]`)})
+	for _, v := range []string{"08:30-11:00", "https://rota.example/a", "Ade"} {
+		for _, step := range []uint64{3, 4} {
+			if got := x.Stands(v, func(s uint64) bool { return s == step }); got != (step == 3) {
+				t.Errorf("%s stands in step %d: %v", v, step, got)
+			}
+		}
+	}
+}
+
 // BEY-01: of a text that is too large to keep each word is known, and what is remembered of them is small: when it is
 // more than fits, anything may have stood there, and nothing is remembered.
 func TestATextThatIsTooLargeTakesLittleMemory(t *testing.T) {

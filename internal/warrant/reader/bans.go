@@ -54,7 +54,9 @@ func (c *clause) forbidden() []int {
 		if !c.words[n].Gram.Has(vocabulary.Negation) {
 			continue
 		}
-		found = true
+		if found = true; c.describes(n) {
+			continue
+		}
 		for k := n + 1; k < c.body && k <= n+reach && !final[c.lang]; k++ {
 			if w := &c.words[k]; len(w.Acts) > 0 && !w.Gram.Has(vocabulary.Done) && !c.attribute(k) {
 				out = append(out, k)
@@ -72,6 +74,35 @@ func (c *clause) forbidden() []int {
 		out = append(out, c.verb)
 	}
 	return out
+}
+
+// describes reports whether a negation tells who or what is meant, and forbids nothing: "all who have not paid".
+func (c *clause) describes(n int) bool {
+	w := &c.words[n]
+	switch {
+	case tellsNot.has(c.lang, w.Text) || n > 0 && tellsNot.has(c.lang, c.words[n-1].Text):
+		return true
+	case c.lang == "tr": // ödeme is a payment, and "do not pay" only at the end
+		return len(w.Acts) > 0 && n < c.verb
+	case c.lang == "ja": // …ない人に, but not …ないで
+		return n < c.verb && !strings.HasSuffix(w.Text, "で") && !strings.HasPrefix(c.from.typed.orders[w.End:], "で")
+	}
+	for k := c.verb + 1; c.verb >= 0 && k < n; k++ {
+		if relative.has(c.lang, c.words[k].Text) {
+			return c.verbal(n + 1)
+		}
+	}
+	return false
+}
+
+// verbal reports whether a verb stands from a word on, in front of the next comma.
+func (c *clause) verbal(from int) bool {
+	for k := from; k < c.body && !c.from.comma(&c.words[k-1], &c.words[k]); k++ {
+		if len(c.words[k].Acts) > 0 || states.has(c.lang, c.words[k].Text) {
+			return true
+		}
+	}
+	return false
 }
 
 // endsAt is the act that a negation at the end of a clause is for: the word that has it, or one right before.
@@ -106,7 +137,7 @@ func (c *clause) narrowed() string {
 
 // forbidsAll reports whether a message forbids every act, in any language: it only wants a look, or says stop and no more.
 func forbidsAll(text, lang string) bool {
-	plain := strings.ReplaceAll(strings.ToLower(text), "’", "'")
+	plain := vocabulary.Spelling(text)
 	low := " " + strings.Join(strings.FieldsFunc(plain, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '\'' && r != '-'
 	}), " ") + " "

@@ -141,15 +141,22 @@ func (d *pair) half(p *meaning.Param) []string {
 
 // Tells reports whether a message gives a text to pass on: behind the verb of an order, behind a colon or in quotation marks.
 func Tells(message string, table *vocabulary.Table) bool {
-	if len(message) > maxMessage {
-		message = message[:maxMessage]
-	}
-	t := typed(message)
-	if len(t.after) > 0 || len(t.quotes) > 0 {
-		return true
-	}
+	t := typed(message[:min(len(message), maxMessage)])
+	return len(t.after) > 0 || len(t.quotes) > 0 || len(contentsOf(t, table)) > 0
+}
+
+// Told are the contents that the orders of a message give: "the shop opens at 11" of "tell everybody that the shop opens at 11".
+func Told(message string, table *vocabulary.Table) []string {
+	return contentsOf(typed(message[:min(len(message), maxMessage)]), table)
+}
+
+func contentsOf(t typing, table *vocabulary.Table) []string {
 	text := reading{table: table, typed: t, words: table.Words(t.orders)}
-	return slices.ContainsFunc(text.clauses(), func(cl *clause) bool {
-		return cl.mood == ordered && !cl.negated && cl.verb >= 0 && cl.body > cl.verb && cl.body < len(cl.words)
-	})
+	var out []string
+	for _, cl := range text.clauses() {
+		if cl.mood == ordered && !cl.negated && cl.verb >= 0 && cl.body > cl.verb && cl.body < len(cl.words) {
+			out = append(out, t.orders[cl.words[cl.body].Start:cl.words[len(cl.words)-1].End])
+		}
+	}
+	return out
 }

@@ -31,6 +31,8 @@ var (
 	hanging  = byLanguage("hanging")
 	forgets  = byLanguage("forget")
 	buts     = byLanguage("but")
+	relative = byLanguage("relative")
+	tellsNot = byLanguage("tells_not")
 	ors      = byLanguage("or")
 	titles   = every(byLanguage("titles"))
 
@@ -83,7 +85,7 @@ func byLanguage(name string) words {
 	for _, l := range block(readerText, name) {
 		set := map[string]bool{}
 		for _, w := range l[1:] {
-			set[w] = true
+			set[vocabulary.Spelling(w)] = true
 		}
 		if name == "final" || name == "closing" || name == "behind" || name == "after" { // a list of languages
 			for _, w := range l {

@@ -238,7 +238,7 @@ func (s *sentence) finite(list []vocabulary.Word) bool {
 // denied reports whether a clause negates what it orders.
 func (s *sentence) denied(cl *clause) bool {
 	for i := range cl.words[:cl.body] {
-		if cl.words[i].Gram.Has(vocabulary.Negation) && !s.forgotten(cl.words[i:]) {
+		if cl.words[i].Gram.Has(vocabulary.Negation) && !s.forgotten(cl.words[i:]) && !cl.describes(i) {
 			return true
 		}
 	}

@@ -186,6 +186,9 @@ func lower(w string) string {
 	return strings.ToLower(norm.NFKC.String(w))
 }
 
+// Spelling is the one spelling of a word, as words of a text are given: lists that they are looked up in have it too.
+func Spelling(w string) string { return letters(lower(w)) }
+
 // letters takes out what only decorates letters: Arabic vowel signs, joiners, soft hyphens;
 // it writes the Arabic letters that are confused in one way.
 func letters(w string) string {
