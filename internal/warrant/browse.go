@@ -19,6 +19,9 @@ var (
 	typing   = list("typing")
 	showing  = list("showing")
 	holding  = list("fields")
+	shows    = list("shows")
+	turning  = list("turning")
+	sheets   = list("sheets")
 )
 
 // points reports whether every word of a tool's name is one of pages and pointing: one word more, and it is a
@@ -140,6 +143,9 @@ func (j *judging) browses(values []leaves.Leaf) bool {
 	case on.promises != 0 && !j.c.user.wants(on.promises):
 		j.w.raise(promised(on.promises))
 		j.w.add(Act, "", j.m.Tool, Nothing, "I could not find what the page calls it in your words")
+	case on.vague:
+		j.w.raise(Change)
+		j.w.add(Act, "", j.m.Tool, Nothing, "it does not say what it does, and I could not find it in your words")
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "a step on the page, and what it is called promises nothing you did not ask for")
 	}
@@ -150,6 +156,7 @@ func (j *judging) browses(values []leaves.Leaf) bool {
 type pointedAt struct {
 	promises vocabulary.Classes // grave acts that it promises
 	unknown  bool               // nobody knows what one of them is
+	vague    bool               // one does something, nobody knows what, and the user only wants to look
 	labels   map[string]string  // of fields, by their references
 }
 
@@ -179,8 +186,9 @@ func (j *judging) pointed(values []leaves.Leaf) pointedAt {
 			if !holding[e.Role] { // who writes into a field called "pay" has not paid
 				on.promises |= j.c.label(e.Label)
 			}
-			if e.Role != "link" && !holding[e.Role] && !j.c.user.wants(acting) {
+			if !shows[e.Role] && !holding[e.Role] && !j.c.user.wants(acting) {
 				on.promises |= j.c.acts(e.Label)
+				on.vague = on.vague || on.promises == 0 && !j.c.spokenLabel(e.Label)
 			}
 		}
 	}
@@ -253,6 +261,21 @@ func (c *Context) acts(text string) vocabulary.Classes {
 		return 0
 	}
 	return out
+}
+
+// spokenLabel reports whether who only wants to look may press what a page calls so: the user has a word of it, it says that it shows
+// something, or it only turns pages and folds. "Continue" goes on with whatever stands beside it.
+func (c *Context) spokenLabel(label string) bool {
+	words := c.vocabulary.Words(label)
+	turns, paged := len(words) > 0, false
+	for _, w := range words {
+		if len(w.Text) > 2 && w.Gram == 0 && c.user.stems[w.Stem] || c.vocabulary.ClassesOf(w).Any(vocabulary.Read) {
+			return true
+		}
+		paged = paged || sheets[w.Text]
+		turns = turns && turning[w.Text]
+	}
+	return turns || paged
 }
 
 // wants reports whether the user asks for an act of some classes.

@@ -65,9 +65,11 @@ func TestASecretIsWrittenOnlyWhereItIsTheUsers(t *testing.T) {
 	}
 }
 
-// Who only wants to look presses no button that does something to a thing that it names. A window without a name may be closed.
+// Who only wants to look presses no button that does something to a thing that it names, and none of which nobody knows what it does:
+// one that goes on does whatever stands beside it. A window without a name may be closed.
 func TestWhoOnlyLooksPressesNoButtonThatActs(t *testing.T) {
-	for label, want := range map[string]bool{"Close account": true, "Rename the file": true, "Close": false, "Show balance": false, "Next": false} {
+	for label, want := range map[string]bool{"Close account": true, "Rename the file": true, "Close": false, "Show balance": false, "Next page": false,
+		"Next": true, "Continue": true, "OK": true, "Weiter": true, "Ja": true} {
 		c := argued("Open https://ledger.example and tell me my balance.")
 		read(c, "browser_navigate", `{"url":"https://ledger.example"}`, "ok")
 		read(c, "browser_snapshot", `{}`, `- button "`+label+`" [ref=e1]`)
