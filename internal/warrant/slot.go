@@ -100,6 +100,8 @@ func (j *judging) amount(l *leaves.Leaf) {
 	switch {
 	case e < Picked && j.counted(l.Text):
 		e, why = Said, "a number that you said"
+	case (e == Agent) == j.c.saidNow(l.Text) && e <= Picked && j.otherSum(l.Text, l.Path) != "": // of a record, or a day's number
+		e, why = Nothing, "you said "+j.otherSum(l.Text, l.Path)
 	case e != Agent || j.w.Deed != Pay || j.c.saidNow(l.Text):
 	case j.c.user.priced():
 		e, why = Nothing, "you named a sum, and this is another"

@@ -406,9 +406,9 @@ func (r *Records) Singled(value, phrase string) bool {
 		stands == listed && r.firstIn(value)
 }
 
-// hasSum reports whether some record has a number as what something costs, or under the name of a parameter: only there it says
+// HasSum reports whether some record has a number as what something costs, or under the name of a parameter: only there it says
 // that an interface counts in cents.
-func (r *Records) hasSum(value, param string) bool {
+func (r *Records) HasSum(value, param string) bool {
 	value = plain(value)
 	return slices.ContainsFunc(r.whole[value], func(at int32) bool {
 		return slices.ContainsFunc(r.all[at].fields, func(f field) bool {

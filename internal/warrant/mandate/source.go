@@ -89,7 +89,7 @@ func (p *pass) literally(v *Value, s *Source) string {
 	switch {
 	case v.Role == Text && (subset(wordsOf(v.Text), s.formed().literal) || p.holdsSaid(v.Text, s.What)):
 		return ""
-	case v.Role == Measure && p.records.hasSum(v.Text, v.Path) && s.formed().inCents(v.Text):
+	case v.Role == Measure && p.records.HasSum(v.Text, v.Path) && s.formed().inCents(v.Text):
 		return ""
 	case v.Role != Text && v.Role != Order && v.Role != Key && slices.ContainsFunc(s.What, func(w string) bool { return below(v.Text, w) }):
 		return ""

@@ -226,6 +226,12 @@ func longFigures(s string) bool {
 	return n >= 7
 }
 
+// Month reports whether a word is a month.
+func Month(word string) bool { return months[word] != 0 }
+
+// Currency reports whether a word is one for a currency.
+func Currency(word string) bool { return currencies[word] != "" }
+
 // Says reports whether a text has a word that is a value, in whatever spelling.
 func Says(text, value string) bool {
 	value = plain(value)

@@ -38,7 +38,7 @@ func (p *pass) follows(v *Value, f *forms) bool {
 	if v.Text == "1" && what != "" && !counts(what) && !nested(v.Path) || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
 		return true
 	}
-	return sameFigures(v.Text, what) || f.choice(v.Text) || f.inCents(v.Text) && p.records.hasSum(v.Text, v.Path)
+	return sameFigures(v.Text, what) || f.choice(v.Text) || f.inCents(v.Text) && p.records.HasSum(v.Text, v.Path)
 }
 
 // counts reports whether words say how many: then one is not what they leave open.
