@@ -181,3 +181,19 @@ func TestWhatTheOwnersWordsMadeIsWhereThingsGo(t *testing.T) {
 		}
 	}
 }
+
+// WAR-03: what an answer of our own act says of something else is not ours.
+func TestWhatStandsInWhatWasMadeIsNotMade(t *testing.T) {
+	for answer, own := range map[string]bool{
+		`{"id":"wp-1"}`:                             true,
+		`{"task":{"id":"wp-1","title":"Water"}}`:    true,
+		`{"id":"wp-2","next":{"id":"wp-1"}}`:        false,
+		`{"data":{"id":"wp-2","of":{"id":"wp-1"}}}`: false,
+	} {
+		c := argued("Add a task 'Water plants', then put it into my list for today")
+		acted(c, "create_task", `{"title":"Water plants"}`, answer)
+		if s := slot(t, of(c, "move_task", `{"task_id":"wp-1","list":"today"}`), warrant.Object); (s.Has == warrant.Own) != own {
+			t.Errorf("%s: %q has %s", answer, s.Value, s.Has)
+		}
+	}
+}

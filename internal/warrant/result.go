@@ -161,10 +161,18 @@ func eachID(v *origin.Value, depth int, do func(string)) {
 		switch {
 		case k.Shape == origin.Scalar && returned[leaves.LastWord(k.Key)]:
 			do(k.Text)
-		case k.Shape != origin.Scalar && depth < 2:
+		case k.Shape != origin.Scalar && depth < 2 && !identified(v):
 			eachID(k, depth+1, do)
 		}
 	}
+}
+
+// identified reports whether an object says itself what it is called by: what stands in it is something else, which the act did not
+// make. One that does not is a wrapping.
+func identified(v *origin.Value) bool {
+	return v.Shape == origin.Object && slices.ContainsFunc(v.Kids, func(k origin.Value) bool {
+		return k.Shape == origin.Scalar && k.Text != "" && returned[leaves.LastWord(k.Key)]
+	})
 }
 
 // remember keeps the ids of a short text that answers our own act: whatever has a digit.
@@ -204,7 +212,7 @@ func (c *Context) rememberIn(v *origin.Value, depth, made int) {
 		switch {
 		case k.Shape == origin.Scalar && returned[leaves.LastWord(k.Key)]:
 			c.keepOwn(k.Text, 1)
-		case k.Shape != origin.Scalar && depth < 2:
+		case k.Shape != origin.Scalar && depth < 2 && !identified(v):
 			c.rememberIn(k, depth+1, made)
 		}
 	}
