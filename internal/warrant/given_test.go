@@ -3,6 +3,8 @@ package warrant_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/tidemark/tidemark/internal/warrant"
 )
 
 // before plays what came before: commands, or "file: text".
