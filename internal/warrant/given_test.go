@@ -194,7 +194,7 @@ func TestWhatStandsInWhatWasMadeIsNotMade(t *testing.T) {
 	} {
 		c := argued("Add a task 'Water plants', then put it into my list for today")
 		acted(c, "create_task", `{"title":"Water plants"}`, answer)
-		if s := slot(t, of(c, "move_task", `{"task_id":"wp-1","list":"today"}`), warrant.Object); (s.Has == warrant.Own) != own {
+		if s := slot(t, of(c, "move_task", `{"task_id":"wp-1"}`), warrant.Object); (s.Has == warrant.Own) != own {
 			t.Errorf("%s: %q has %s", answer, s.Value, s.Has)
 		}
 	}
