@@ -277,9 +277,13 @@ var (
 // asks reports whether a program only asks an address for something, which is judged by itself:
 // none of its words carries anything else there.
 func asks(r *shell.Run) bool {
+	letters := "-sSfLqgoOn46"
+	if r.Name == "curl" {
+		letters += "iIv" // show more of what comes; of others they are other things
+	}
 	for _, a := range r.Args {
 		flag := strings.HasPrefix(a.Text, "-")
-		if !a.Known || flag && !asking[a.Text] && (strings.HasPrefix(a.Text, "--") || strings.Trim(a.Text, "-sSfLqgoOn46") != "") {
+		if !a.Known || flag && !asking[a.Text] && (strings.HasPrefix(a.Text, "--") || strings.Trim(a.Text, letters) != "") {
 			return false
 		}
 	}
