@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -362,6 +363,9 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 // noteWrites remembers what an allowed call writes: by labels, and for judgement.
 func (m *Monitor) noteWrites(ctx context.Context, x *step, v *Verdict) error {
 	x.noteFiles()
+	if name := x.live.input.Tool; v.Effect == policy.Allow && x.live.owns(name) {
+		x.decided.Temp = remembered.Temporary(x.live.meaningOf(name), &x.args)
+	}
 	if x.taint.Mark.Level > trust.Shared {
 		return nil
 	}

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/tidemark/tidemark/event"
-	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -240,36 +237,6 @@ func (s *live) meaningOf(name string) *meaning.Meaning {
 	return m
 }
 
-// resources are the things a call names that outlive the session: files by their path,
-// records and memories by their id or key.
-func resources(m *meaning.Meaning, args map[string]any) []string {
-	var out []string
-	for k, v := range args {
-		text, ok := v.(string)
-		if !ok || text == "" {
-			continue
-		}
-		p := m.Resolve(k, text)
-		switch {
-		case p.Kind == meaning.Path || pathNames[k]:
-			out = append(out, fileKey(text))
-		case len(text) > session.MaxName:
-		case p.Role == meaning.Selector && (p.Object || p.Kind == meaning.ID):
-			out = append(out, "record:"+text)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// shortKey keeps the end of a very long path, which is what tells it apart.
-func shortKey(key string) string { return cut.Tail(key, session.MaxName) }
-
-// pathNames are parameters that name files whatever else is known of the tool.
-var pathNames = map[string]bool{
-	"path": true, "file_path": true, "filepath": true, "file": true, "filename": true, "file_name": true, "notebook_path": true,
-}
-
 // writes reports whether an act leaves something behind that can be read back.
 func writes(a meaning.Act) bool { return a == meaning.Create || a == meaning.Change }
 
@@ -291,7 +258,7 @@ func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error 
 	if err != nil || len(fields) == 0 {
 		return nil //nolint:nilerr // unreadable arguments are the worst already
 	}
-	keys := resources(mean, fields)
+	keys := remembered.Resources(mean, fields)
 	if len(keys) == 0 {
 		return nil
 	}
@@ -322,7 +289,7 @@ func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, came *arr
 	}
 	fields, _ := came.args.Fields() // unreadable ones name nothing; the content is still looked at
 	hash := tool.DigestOf(o.Result.Content)
-	label, _, err := m.labels.find(ctx, m.store, resources(mean, fields), &hash)
+	label, _, err := m.labels.find(ctx, m.store, remembered.Resources(mean, fields), &hash)
 	return label, err
 }
 
@@ -347,10 +314,11 @@ func (m *Monitor) labelWrites(ctx context.Context, s *live, mark *trust.Label, w
 		return nil //nolint:nilerr // nobody can say what it writes
 	}
 	var list []event.Resource
-	for _, key := range leavesBehind(mean, fields) {
+	for _, key := range remembered.Leaves(mean, fields) {
 		r := event.Resource{
-			Key: placed(key, w.folder), Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
-			Hash: written(fields), Session: s.name, Tool: w.tool, Step: w.step, Folder: w.folder,
+			Key:   remembered.Placed(key, w.folder),
+			Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
+			Hash:  remembered.Written(fields), Session: s.name, Tool: w.tool, Step: w.step, Folder: w.folder,
 		}
 		if name, file := strings.CutPrefix(key, "file:"); file && s.heard != nil {
 			r.What = s.heard.Wrote(name) | w.what
@@ -380,44 +348,6 @@ func (m *Monitor) unmoved(ctx context.Context, s *live) error {
 		return fmt.Errorf("label what is written: %w", ErrConflict)
 	}
 	return nil
-}
-
-// maxLabelled bounds how many files one call labels.
-const maxLabelled = 64
-
-// leavesBehind are the things that a call writes: those it names or, of a command or a patch, the files
-// that it would write.
-func leavesBehind(m *meaning.Meaning, fields map[string]any) []string {
-	var out []string
-	if !tool.IsShell(m.Tool) {
-		out = resources(m, fields)
-		for _, v := range fields {
-			if text, ok := v.(string); ok {
-				for _, f := range shell.Patched(text) {
-					out = append(out, fileKey(f.File))
-				}
-			}
-		}
-	} else {
-		lines, _ := commands.Of(shell.NewReader(), m, fields) // of what cannot be read nobody knows what it writes
-		for _, l := range lines {
-			for _, f := range l.Writes {
-				out = append(out, fileKey(f))
-			}
-		}
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	return out[:min(len(out), maxLabelled)]
-}
-
-// placed is a file's key with the folder that is worked in, where the name alone does not say where it lies.
-func placed(key, folder string) string {
-	name, file := strings.CutPrefix(key, "file:")
-	if !file || !path.IsAbs(folder) || path.IsAbs(name) || strings.HasPrefix(name, "~") || strings.Contains(name, ":") {
-		return key
-	}
-	return fileKey(path.Join(folder, name))
 }
 
 type folderKey struct{}
@@ -465,18 +395,34 @@ func (m *Monitor) remember(ctx context.Context, x *step, in *policy.Input) error
 	return nil
 }
 
-// fileKey is what a file is labelled by.
-func fileKey(file string) string {
-	return "file:" + shortKey(strings.TrimPrefix(path.Clean(strings.ReplaceAll(file, "\\", "/")), "./"))
+// appendResult records a result, and that it closes the session.
+func (m *Monitor) appendResult(ctx context.Context, s *live, came *arrival, e *event.Event) error {
+	events, err := m.closing(ctx, s, e, came.call)
+	if err != nil {
+		return err
+	}
+	return m.append(m.mayWait(ctx, came, e), s, events...)
 }
 
-// written is the hash of the content a call writes, if it shows it.
-func written(fields map[string]any) *tool.Digest {
-	for _, k := range []string{"content", "text", "file_text", "body", "value", "data"} {
-		if text, ok := fields[k].(string); ok && text != "" {
-			h := tool.DigestOf([]byte(text))
-			return &h
-		}
+// closing is a result as it is recorded, and where it is of a call that was to run in a box and did not, that the session is
+// closed: whatever ran it does not do what it is told.
+func (m *Monitor) closing(ctx context.Context, s *live, e *event.Event, call *session.Call) ([]*event.Event, error) {
+	out := []*event.Event{e}
+	if call == nil || call.Ticket == nil || s.state.Closed != "" {
+		return out, nil
 	}
-	return nil
+	used, err := m.tickets().Redeemed(ctx, *call.Ticket)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if used {
+		return out, nil
+	}
+	const says = "step %d, a call of %s, was to run in a box and came back without one: nothing may act in this session until its " +
+		"owner has looked and resets its trust"
+	why := fmt.Sprintf(says, call.Step, call.Tool)
+	return append(out, &event.Event{
+		Kind: event.SessionClosed, Time: e.Time, Branch: e.Branch, Turn: e.Turn, Iteration: e.Iteration,
+		Box: &event.Box{Ticket: *call.Ticket, CallID: call.ID, Tool: call.Tool, Step: call.Step, Reason: why},
+	}), nil
 }

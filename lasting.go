@@ -274,6 +274,8 @@ func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string
 type leaving struct {
 	plain   bool // it is such a command
 	covered bool // and what the owner said covers it: nobody need be asked
+
+	ordered []string // of any other line: its parts that are such commands and covered, by their hashes
 }
 
 // ownsShell reports whether a tool runs command lines and is the host's own: a door said so, and no name does.

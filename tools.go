@@ -352,8 +352,10 @@ type Boxed struct {
 	Workspace                   string
 	Taint                       trust.Level
 	Settings                    policy.Box
-	Leaves                      bool // a plain command that leaves: a broker runs it
-	Covered                     bool // and nobody need be asked
+	Leaves                      bool     // a plain command that leaves: a broker runs it
+	Covered                     bool     // and nobody need be asked
+	Ordered                     []string // of another line: the parts that leave and for which nobody need be asked, by their SHA-256
+	Temp                        []string // what calls of the session put below /tmp outside boxes
 }
 
 func (m *Monitor) tickets() confined.Tickets {
@@ -369,7 +371,7 @@ func (m *Monitor) giveTicket(ctx context.Context, x *step, v *Verdict) error {
 	b := event.Box{
 		Session: x.live.name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
 		Workspace: x.boxes.workspace, Policy: x.set.Version(), Level: x.taint.Mark.Level,
-		Leaves: x.leaves.plain, Covered: x.leaves.covered,
+		Leaves: x.leaves.plain, Covered: x.leaves.covered, Ordered: x.leaves.ordered,
 	}
 	ticket, hash, err := m.tickets().Give(ctx, m.rand, b, x.now)
 	if err != nil {
@@ -392,8 +394,10 @@ func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int
 	} else if err == nil && stopped != nil {
 		err = fmt.Errorf("%w: %s", ErrTicket, stopped)
 	}
+	var temp []string
 	if err == nil {
 		err = m.with(ctx, Ref{Session: given.Session}, func(s *live) error {
+			temp = s.state.Temp
 			if s.state.Closed != "" {
 				return fmt.Errorf("%w: the session is closed: %s", ErrTicket, s.state.Closed)
 			}
@@ -408,7 +412,8 @@ func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int
 	}
 	return Boxed{
 		Session: given.Session, Branch: given.Branch, Call: given.CallID, Tool: given.Tool, Step: given.Step,
-		Workspace: given.Workspace, Taint: given.Level, Settings: set.Box(), Leaves: given.Leaves, Covered: given.Covered,
+		Workspace: given.Workspace, Taint: given.Level, Settings: set.Box(),
+		Leaves: given.Leaves, Covered: given.Covered, Ordered: given.Ordered, Temp: temp,
 	}, nil
 }
 

@@ -13,13 +13,14 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/question"
-	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/outgoing"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing/parts"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -448,7 +449,7 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leav
 	if !d.Confinable() && (d.Effect != policy.Allow || !spoken || slices.ContainsFunc(d.Reasons, inFile)) {
 		return "", l
 	}
-	l = leaving{leaves, leaves && d.Effect == policy.Allow}
+	l = leaving{leaves, leaves && d.Effect == policy.Allow, x.orders(set, fields, line)}
 	r := policy.Reason{Rule: RuleConfined, Effect: policy.Confined, Text: "it runs in a box, where it reaches nothing but the workspace"}
 	if leaves {
 		r.Text = "it is run by a broker, which reaches one place for it"
@@ -460,34 +461,26 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leav
 // inFile reports whether a reason stands in the policy's file: who wrote it there has decided.
 func inFile(r policy.Reason) bool { return r.Pos != "" }
 
-// appendResult records a result, and that it closes the session.
-func (m *Monitor) appendResult(ctx context.Context, s *live, came *arrival, e *event.Event) error {
-	events, err := m.closing(ctx, s, e, came.call)
-	if err != nil {
-		return err
+// orders are the parts of a line, by their hashes, that leave this machine in a plain way and that what the owner said covers: the
+// broker runs them without asking anybody. A part is covered where the same command alone would be let through; where a task narrows
+// what runs, none is.
+func (x *step) orders(set *policy.Set, fields map[string]any, line string) []string {
+	in := x.live.input
+	if !x.boxes.brokers || in.Facts == nil || set.Settings().Task {
+		return nil
 	}
-	return m.append(m.mayWait(ctx, came, e), s, events...)
-}
-
-// closing is a result as it is recorded, and where it is of a call that was to run in a box and did not, that the session is
-// closed: whatever ran it does not do what it is told.
-func (m *Monitor) closing(ctx context.Context, s *live, e *event.Event, call *session.Call) ([]*event.Event, error) {
-	out := []*event.Event{e}
-	if call == nil || call.Ticket == nil || s.state.Closed != "" {
-		return out, nil
+	var out []string
+	for _, p := range parts.Of(line) {
+		args, err := commands.With(x.live.meaningOf(in.Tool), fields, p.Text)
+		if !p.Leaves || err != nil || warrant.DeedNamed(p.Form.Deed) == warrant.Delete { // nobody sees what else the line has done to it
+			continue
+		}
+		alone, facts := in, x.live.facts
+		facts.found, facts.args = nil, args
+		alone.Args, alone.Facts = args, &facts
+		if d := x.judge(set, &alone); d.Effect == policy.Allow {
+			out = append(out, confined.Command(p.Text))
+		}
 	}
-	used, err := m.tickets().Redeemed(ctx, *call.Ticket)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	if used {
-		return out, nil
-	}
-	const says = "step %d, a call of %s, was to run in a box and came back without one: nothing may act in this session until its " +
-		"owner has looked and resets its trust"
-	why := fmt.Sprintf(says, call.Step, call.Tool)
-	return append(out, &event.Event{
-		Kind: event.SessionClosed, Time: e.Time, Branch: e.Branch, Turn: e.Turn, Iteration: e.Iteration,
-		Box: &event.Box{Ticket: *call.Ticket, CallID: call.ID, Tool: call.Tool, Step: call.Step, Reason: why},
-	}), nil
+	return out
 }

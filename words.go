@@ -278,6 +278,9 @@ func (f *callFacts) Is(name string) bool {
 // Warrant implements policy.Facts.
 func (f *callFacts) Warrant(what string) string { return f.get().Weakest(what) }
 
+// Contained reports whether all the danger of a command is in files that it runs and that nobody has read.
+func (f *callFacts) Contained() bool { return f.get().Danger && f.get().Contained }
+
 // Interferes reports whether the answer would have hung on what nobody named.
 func (f *callFacts) Interferes() bool { return f.get().Interferes }
 

@@ -268,6 +268,8 @@ type Decided struct {
 	Run string `json:"run,omitzero"`
 	// Ticket is that of a call that runs in a box, hashed; nil: of others.
 	Ticket *tool.Digest `json:"ticket,omitzero"`
+	// Temp are files and folders below /tmp that an allowed call of the host's own puts there: boxes of the session show them.
+	Temp []string `json:"temp,omitzero"`
 }
 
 // Shadow is the answer of a policy that runs beside the one in force and never acts

@@ -82,7 +82,7 @@ func (e *Event) pruneArguments() {
 	if d == nil {
 		return
 	}
-	d.Args = ""
+	d.Args, d.Temp = "", nil
 	if d.Write != nil {
 		d.Write.Args = ""
 	}
@@ -165,7 +165,7 @@ func (e *Event) pruneRest() {
 		}
 	}
 	if b := e.Box; b != nil { // a ticket without its command opens nothing; that it was used stays
-		b.CallID, b.Command, b.Workspace, b.PID, b.Report = "", "", "", 0, ""
+		b.CallID, b.Command, b.Workspace, b.PID, b.Report, b.Ordered = "", "", "", 0, "", nil
 	}
 	if a := e.Answer; a != nil {
 		a.By, a.Via, a.Reason, a.Proof = "", "", "", nil
@@ -224,6 +224,9 @@ func (e *Event) callSizes(n map[string]int64) {
 		return
 	}
 	n[PruneArguments] += int64(len(d.Args))
+	for _, name := range d.Temp {
+		n[PruneArguments] += int64(len(name))
+	}
 	if d.Write != nil {
 		n[PruneArguments] += int64(len(d.Write.Args))
 	}

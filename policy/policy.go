@@ -73,7 +73,8 @@ type Reason struct {
 	Pos    string `json:"pos,omitempty"`  // file:line:col of the rule; empty for built-in ones
 	Error  bool   `json:"error,omitzero"` // the rule could not be evaluated
 
-	Lacks bool `json:"-"` // it asks only because nothing that the user said stands behind the call
+	// Lacks: it asks only because nothing that the user said stands behind the call, or nobody has read the files that it runs.
+	Lacks bool `json:"-"`
 }
 
 // Decision is the answer of a Set. Reasons are ordered strictest first; the first
@@ -92,7 +93,7 @@ type Decision struct {
 }
 
 // Confinable reports whether nothing but a missing order holds the call, so that a box would do instead of a question: no
-// rule, no danger, no sequence, no mode and no fault asks.
+// rule, no danger that can be read, no sequence, no mode and no fault asks.
 func (d *Decision) Confinable() bool {
 	if d.Effect != Confirm {
 		return false

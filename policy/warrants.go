@@ -112,7 +112,7 @@ func (t *table) lacks(a *activation, s *answers) {
 			rank = rankDanger
 		}
 		reason := a.because(need.reason, warrant.Kind(k))
-		reason.Lacks = rank == rankTaint && !need.always // whoever wrote "ask" wants to be asked
+		reason.Lacks = (rank == rankTaint || a.contained()) && !need.always // whoever wrote "ask" wants to be asked
 		s.parts, s.only = append(s.parts, part{Reason: reason, rank: rank, shows: true}), -1
 	}
 }
@@ -126,6 +126,15 @@ type interfered interface{ Interferes() bool }
 
 // interference is that rule.
 const interference = "judgement.interference"
+
+// held are facts that say whether all the danger of a command is in files that it runs and that nobody has read.
+type held interface{ Contained() bool }
+
+// contained reports that, of facts that can say it.
+func (a *activation) contained() bool {
+	f, ok := a.in.Facts.(held)
+	return ok && f.Contained()
+}
 
 // because is a reason with what speaks against the slot, where that is known: there are many things that
 // must not be run, and a person is told which.

@@ -41,6 +41,8 @@ type redeemed struct {
 	Settings  policy.Box `json:"settings" doc:"what the box shows beyond what every box does"`
 	Leaves    bool       `json:"leaves" doc:"a plain command that leaves the machine: it is run by the broker, and nowhere else"`
 	Covered   bool       `json:"covered" doc:"and what the owner said covers it; else it is asked for, with what it would carry"`
+	Temp      []string   `json:"temp,omitempty" doc:"what calls of the session put below /tmp outside the box: it has copies"`
+	Ordered   []string   `json:"ordered,omitempty" doc:"of a line of several: its parts that leave and that are covered, by SHA-256"`
 	Taint     string     `json:"taint" doc:"level of the least trusted thing in the context when it was decided"`
 }
 
@@ -57,7 +59,7 @@ func (m *management) redeemBox(ctx context.Context, in *redeemInput) (redeemed, 
 	}
 	out := redeemed{
 		Session: b.Session, Call: b.Call, Step: b.Step, Workspace: b.Workspace, Settings: b.Settings, Taint: b.Taint.String(),
-		Leaves: b.Leaves, Covered: b.Covered,
+		Leaves: b.Leaves, Covered: b.Covered, Ordered: b.Ordered, Temp: b.Temp,
 	}
 	for _, list := range []*[]string{
 		&out.Settings.Write, &out.Settings.Read, &out.Settings.Hide, &out.Settings.Guard, &out.Settings.Hosts,

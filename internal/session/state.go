@@ -53,6 +53,8 @@ type State struct {
 	Repairs int
 	// Closed is why nothing may act in it any more; empty: it may. Only the owner's reset opens it again.
 	Closed string
+	// Temp are files and folders below /tmp that calls put there which ran outside boxes, the latest last.
+	Temp []string
 
 	main      Taint
 	branches  map[string]*Taint
@@ -114,6 +116,7 @@ func (s *State) Apply(e *event.Event) {
 		s.agreed(e.Contract)
 	case event.CallDecided:
 		s.decided(e)
+		s.laid(e.Decided.Temp)
 	case event.ResultSeen:
 		s.count(e.Seen.Tool).results++
 	case event.Answered:
@@ -130,6 +133,17 @@ func (s *State) Apply(e *event.Event) {
 		s.Book.EndTurn(e.Branch, e.Time)
 	case event.SessionClosed, event.TrustReset:
 		s.close(e.Box)
+	}
+}
+
+// maxTemp is how many files below /tmp are known.
+const maxTemp = 64
+
+// laid notes files below /tmp, the latest last.
+func (s *State) laid(files []string) {
+	for _, f := range files {
+		list := append(slices.DeleteFunc(slices.Clone(s.Temp), func(o string) bool { return o == f }), f)
+		s.Temp = list[max(0, len(list)-maxTemp):]
 	}
 }
 

@@ -39,8 +39,17 @@ func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 // so whatever was read.
 func (j *judging) bad(danger bool, why, path, value string) {
 	j.w.raise(Execute)
-	j.w.Danger = j.w.Danger || danger || j.w.Deed != Execute // rows of what is graver name no orders
+	if danger || j.w.Deed != Execute { // rows of what is graver name no orders
+		j.w.endanger(false)
+	}
 	j.w.fault(path, value, why)
+}
+
+// within is bad for a command whose danger is in files that it runs and that nobody has read: a box holds that.
+func (j *judging) within(why, value string) {
+	j.w.raise(Execute)
+	j.w.endanger(j.w.Deed == Execute)
+	j.w.fault("command", value, why)
 }
 
 // command judges a command line of the host's own shell.
@@ -51,13 +60,21 @@ func (j *judging) command(l *leaves.Leaf) {
 	line := j.c.line(j.m, l)
 	line.Opens = line.Opens || j.terminal && line.Pages
 	why, value := j.c.fault(line)
+	again := ""
 	if why == "" {
-		why, value = j.c.reruns(line.Made)
+		again, value = j.c.reruns(line.Made)
 	}
 	if value == "" {
 		value = l.Command()
 	}
-	if why != "" {
+	switch {
+	case again != "":
+		j.bad(true, again, "command", value) // what runs it was started outside, so that no box holds it
+		return
+	case why != "" && j.c.dangerous(line) && !j.c.openly(j.m, l):
+		j.within(why, value)
+		return
+	case why != "":
 		j.bad(j.c.dangerous(line), why, "command", value)
 		return
 	}
@@ -89,6 +106,9 @@ func (j *judging) departs(f *outgoing.Form) bool {
 			return false
 		}
 	}
+	if f.Brings {
+		return true
+	}
 	r := inner.request()
 	opens := strings.HasSuffix(f.Verb, "create") && r.acts && r.near // "fix it and open a PR" has no verb that makes one
 	return r.refused == "" && !j.c.user.lookOnly() && (r.said != "" || opens || inner.assented() != "")
@@ -119,6 +139,20 @@ func (c *Context) dangerous(line *shell.Line) bool {
 	why, _ := c.fault(line)
 	c.outside = outside
 	return why != ""
+}
+
+// openly reports whether a command line is dangerous by what anybody can read: its own words, and the texts of files that this
+// conversation wrote. What other sessions left, what was fetched, and what nobody here understands may do anything, and shows nothing.
+func (c *Context) openly(m *meaning.Meaning, l *leaves.Leaf) bool {
+	was := c.past
+	c.past = past{sum: was.sum}
+	for _, f := range was.files {
+		if !f.held.Deaf && f.held.Text != "" {
+			c.past.files = append(c.past.files, &file{name: f.name, held: f.held})
+		}
+	}
+	defer func() { c.past = was }()
+	return c.dangerous(c.line(m, l))
 }
 
 // line reads a command line of a tool.
@@ -225,7 +259,7 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 		return "", ""
 	}
 	for i := range line.Runs {
-		if r := &line.Runs[i]; !r.Guess && !plain(r) && !(asks(r) && len(line.Addresses) > 0) && !c.index.Said(r.Name) {
+		if r := &line.Runs[i]; !r.Guess && !plain(r) && !(asks(r) && len(line.Addresses) > 0) && !onlyAsks(r) && !c.index.Said(r.Name) {
 			return "a program that may do anything, and I could not find it in your words", ""
 		}
 	}
@@ -243,13 +277,30 @@ var (
 // asks reports whether a program only asks an address for something, which is judged by itself:
 // none of its words carries anything else there.
 func asks(r *shell.Run) bool {
+	letters := "-sSfLqgoOn46"
+	if r.Name == "curl" {
+		letters += "iIv" // show more of what comes; of others they are other things
+	}
 	for _, a := range r.Args {
 		flag := strings.HasPrefix(a.Text, "-")
-		if !a.Known || flag && !asking[a.Text] && (strings.HasPrefix(a.Text, "--") || strings.Trim(a.Text, "-sSfLqgoOn46") != "") {
+		if !a.Known || flag && !asking[a.Text] && (strings.HasPrefix(a.Text, "--") || strings.Trim(a.Text, letters) != "") {
 			return false
 		}
 	}
 	return clients[r.Name] && r.Effects.Has(shell.NetworkRead) && r.Effects&^(shell.NetworkRead|shell.FileWrite) == 0
+}
+
+// onlyAsks reports whether a program is run in a form that is known to do no more than read over there; whom it asks is judged by itself.
+func onlyAsks(r *shell.Run) bool {
+	argv := []string{r.Path}
+	for _, a := range r.Args {
+		if !a.Known {
+			return false
+		}
+		argv = append(argv, a.Text)
+	}
+	f, ok := outgoing.Words(argv)
+	return ok && DeedNamed(f.Deed) == Read
 }
 
 // unnamed is the first of some packages that the user did not name; empty: none.

@@ -97,3 +97,21 @@ func TestAPageThatIsLookedAtIsSentNothing(t *testing.T) {
 		}
 	}
 }
+
+// A known form that only reads is no program that may do anything, and whom it asks is judged by itself; what brings the own remote's
+// work here sends nothing.
+func TestAPlainCommandThatOnlyAsksIsJudgedByWhomItAsks(t *testing.T) {
+	const said = "Read https://wood.example/a and fix the boats"
+	for line, want := range map[string]bool{
+		"curl -sI https://wood.example/a": false, `curl -s -o /dev/null -w '%{http_code}\n' https://wood.example/a`: false, "curl -s -i http://127.0.0.1:3000/ | head -3": false,
+		"gh workflow list": false, "git pull --ff-only": false, "git pull -q origin main": false, "lsof -i :3000 || true": false, "gh run list --limit 3": false,
+
+		"curl -sI https://drop.example/?d=ridge-clear": true, `curl -s -o /dev/null -w '%{http_code}' https://drop.example/x`: true, "curl -w @.env https://drop.example/x": true,
+		"git pull https://drop.example/birch/boats.git main": true, "git pull birch main": true, "gh workflow run deploy.yml": true, "wget -i urls.txt https://wood.example/a": true,
+		"gh api user": true, "curl -K x https://wood.example/a": true,
+	} {
+		if w := of(desk(said), "bash", `{"command":`+quote(line)+`}`); asked(w) != want {
+			t.Errorf("%s: asked %v, want %v: %+v", line, asked(w), want, w.Slots)
+		}
+	}
+}

@@ -83,13 +83,13 @@ func (j *judging) patch(l *leaves.Leaf) {
 // opens judges a file that a tool reads: keys are read by nobody unasked.
 func (j *judging) opens(l *leaves.Leaf) {
 	if unreadable(l.Text) {
-		j.w.Danger = true
+		j.w.endanger(false)
 		j.w.fault(l.Path, l.Text, endless)
 		return
 	}
 	for _, f := range j.c.past.reach(l.Text) {
 		if keyFile(f) && !j.c.saidFile(f) {
-			j.w.Danger = true
+			j.w.endanger(false)
 			j.w.fault(l.Path, f, "it reads a secret")
 			return
 		}

@@ -59,7 +59,8 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		values = leaves.Of(fields)
 	}
 	if err != nil || len(values) > leaves.Most {
-		w.Deed, w.Danger = Unknown, true
+		w.Deed = Unknown
+		w.endanger(false)
 		w.add(Order, "", string(args.Raw()), Nothing, "it cannot be read")
 		return w
 	}
@@ -87,7 +88,8 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		also.read(also.given)
 	}
 	if c.index.Spent() || c.records.Spent() { // what was not looked for was not found
-		w.Deed, w.Danger, w.Gate = Unknown, true, nil
+		w.Deed, w.Gate = Unknown, nil
+		w.endanger(false)
 		w.add(Order, "", string(args.Raw()), Nothing, "it is too large to be judged")
 	}
 	return w

@@ -108,6 +108,9 @@ type Warrant struct {
 	Slots []Slot
 
 	Danger bool // it runs or puts something that leaves, stays behind or wrecks, and the user did not name it
+	// Contained says of a command that is dangerous that all of that is in files that it runs and that nobody has read: other
+	// sessions left them, they were fetched, or they are in no language that is understood. A box holds what they do.
+	Contained bool
 
 	Interferes bool         // an item holds it, and would not without records that the item does not name
 	Depends    []Dependency // of what an item holds: the results that the answer rests on
@@ -190,6 +193,12 @@ func (w *Warrant) Paths(kind Kind) []string {
 		}
 	}
 	return out
+}
+
+// endanger makes the call a dangerous one. One danger that can be read is enough for it not to be contained.
+func (w *Warrant) endanger(contained bool) {
+	w.Contained = contained && (!w.Danger || w.Contained)
+	w.Danger = true
 }
 
 // fault adds an order that something speaks against.

@@ -16,11 +16,12 @@ import (
 
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/entry"
-	"github.com/tidemark/tidemark/internal/box/parts"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing/parts"
 )
 
-// A line whose commands are joined by "&&" and of which some leave plainly is run part by part: what leaves by the broker, and never
-// without a person's yes, who is shown what it carries as it stands then; the rest in the box, each part where the one before ended.
+// A line whose commands are joined by "&&" and of which some leave plainly is run part by part: what leaves by the broker, and only if
+// the monitor says of that part that its owner ordered it, or with a person's yes, who is shown what it carries as it stands then; the
+// rest in the box, each part where the one before ended.
 
 // parts are what the line is taken apart into; nil: it runs in the box as it is.
 func (c *call) parts() []parts.Part {
@@ -51,7 +52,7 @@ func (c *call) apart(ctx context.Context, g Grant, list []parts.Part) entry.Answ
 			err = errors.New("the rest was not run: its caller is gone, or ended it")
 			exit = box.Exit{Code: box.ExitNoBox}
 		} else if p.Leaves {
-			exit, err = c.broke(ctx, h, departure{form: p.Form, line: line, dir: dir})
+			exit, err = c.broke(ctx, h, departure{p.Form, line, dir, slices.Contains(g.Ordered, hashOf([]byte(p.Text)))})
 		} else {
 			exit, dir, err = c.part(h, &now, p.Text, dir)
 		}

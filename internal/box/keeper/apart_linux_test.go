@@ -87,3 +87,22 @@ func TestALineThatIsNoListReachesNobody(t *testing.T) {
 		}
 	}
 }
+
+// What the owner ordered is not asked about again because it stands in a line with other commands, and what they did not order is.
+func TestAnOrderedPartOfALineIsNotAskedAbout(t *testing.T) {
+	l, there := newOffice(t, "")
+	l.spoken("s", "Look at the page, mend the build, commit it and git push origin main")
+	code, out := l.runsPlain("s", "echo b > b.txt && git add -A && git commit -qm 'mend the build' && git push -q origin main")()
+	if code != 0 || l.git(there, "rev-parse", "main") != l.git(l.ws, "rev-parse", "main") {
+		t.Errorf("%d %q", code, out)
+	}
+	if list := l.questions(); len(list) != 0 {
+		t.Errorf("asked: %v", list)
+	}
+	before := l.git(there, "rev-parse", "main")
+	ended := l.runsPlain("s", "echo c > c.txt && git add -A && git commit -qm more && git push -q -f origin main")
+	l.answers(`{"decision":"deny"}`)
+	if code, out := ended(); code != 125 || l.git(there, "rev-parse", "main") != before {
+		t.Errorf("with force: %d %q", code, out)
+	}
+}

@@ -36,6 +36,12 @@ func no(err error) entry.Answer {
 	return entry.Answer{Exit: box.ExitNoBox, Reason: "nothing was run: " + strings.ToValidUTF8(err.Error(), "?")}
 }
 
+// hashOf is what tickets have of a line.
+func hashOf(line []byte) string {
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:])
+}
+
 func reply(conn *net.UnixConn, a entry.Answer, files ...*os.File) error {
 	body, err := strictjson.Marshal(a)
 	if err != nil { // a name that is no text
@@ -55,8 +61,7 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	case len(r.Line) == 0 || len(c.files) != r.Files():
 		return no(errors.New("a line and its files are needed"))
 	}
-	sum := sha256.Sum256(r.Line)
-	g, err := c.keeper.o.Redeemer.Redeem(ctx, Ticket{Ticket: r.Ticket, Command: hex.EncodeToString(sum[:]), Process: c.pid})
+	g, err := c.keeper.o.Redeemer.Redeem(ctx, Ticket{Ticket: r.Ticket, Command: hashOf(r.Line), Process: c.pid})
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):

@@ -40,6 +40,8 @@ type Grant struct {
 	Taint     string   `json:"taint"`
 	Leaves    bool     `json:"leaves"`  // it is a plain command that leaves this machine: the broker runs it
 	Covered   bool     `json:"covered"` // and nobody need be asked
+	Temp      []string `json:"temp"`    // what calls of the session put below /tmp outside the box
+	Ordered   []string `json:"ordered"` // of another line: the parts that leave and for which nobody need be asked, by their SHA-256
 }
 
 // Settings are what the policy says of boxes. What is not said is not given.

@@ -44,13 +44,16 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 		Taint     string           `json:"taint"`
 		Leaves    bool             `json:"leaves"`
 		Covered   bool             `json:"covered"`
+		Ordered   []string         `json:"ordered"`
+		Temp      []string         `json:"temp"`
 		Settings  strictjson.Value `json:"settings"`
 	}
 	if err := strictjson.Unmarshal(raw, &said); err != nil {
 		return Grant{}, fmt.Errorf("read the server's answer: %w", err)
 	}
 	g := Grant{
-		Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint, Leaves: said.Leaves, Covered: said.Covered,
+		Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint,
+		Leaves: said.Leaves, Covered: said.Covered, Ordered: said.Ordered, Temp: said.Temp,
 	}
 	// a setting that is not known here could be one that closes something
 	if err := strictjson.UnmarshalKnown(said.Settings, &g.Settings); err != nil {

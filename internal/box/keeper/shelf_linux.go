@@ -81,6 +81,7 @@ type held struct {
 	record record
 	way    *way
 	want   box.Want // what it was made with
+	temp   temp
 
 	mu       sync.Mutex
 	used     time.Time // guarded by mu, as all below
@@ -150,6 +151,7 @@ func (s *shelf) enterOnce(g Grant, env []string) (*held, error) {
 		s.drop(h)
 		return nil, errFragile
 	default:
+		h.bring(g.Temp, s.o.Say)
 		return h, nil
 	}
 }

@@ -11,8 +11,12 @@
 package commands
 
 import (
+	"errors"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -128,6 +132,29 @@ func Line(r *shell.Reader, m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
 	}
 	return r.Read(l.Text)
 }
+
+// With are the arguments of a call of a shell with another command line in the place of its one.
+func With(m *meaning.Meaning, fields map[string]any, line string) (*tool.Args, error) {
+	if _, ok := One(m, fields); !ok {
+		return nil, errNotOne
+	}
+	out := maps.Clone(fields)
+	for name, v := range fields {
+		l := leaves.Of(map[string]any{name: v})
+		if len(l) == 0 || !slices.ContainsFunc(l, func(l leaves.Leaf) bool { return Is(m, &l) }) {
+			continue
+		}
+		out[name] = line
+	}
+	raw, err := strictjson.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	args := tool.NewArgs(raw)
+	return &args, nil
+}
+
+var errNotOne = errors.New("it has not one command line")
 
 // One is the one command line of a call of a shell, as its host gives it to a shell; false where there are several, where a
 // part of it stands elsewhere, or where no shell of this machine would read it.

@@ -41,6 +41,7 @@ type form struct {
 	options  map[string]option
 	needs    []string
 	operands []operand
+	brings   bool
 	brokered bool
 	broker   []string // the options with which the broker runs it
 }
@@ -164,6 +165,9 @@ func (t *table) add(f *form, words []string) error {
 		names = names[1:]
 	case "words":
 		return t.addOperands(f, names)
+	case "brings":
+		f.brings = true
+		return nil
 	case "broker":
 		f.brokered, f.broker = true, names
 		for _, name := range names {

@@ -28,6 +28,7 @@ type Form struct {
 	Slots   []Slot
 	Flags   []string // options that take no value, as they stand there
 
+	Brings   bool // it carries nothing there but names, and changes only what is here
 	Brokered bool // the broker runs it: with one capability, and no code of the workspace or of a package
 }
 
@@ -45,6 +46,11 @@ func Plain(line string) (Form, bool) {
 	if !ok || len(argv) == 0 {
 		return Form{}, false
 	}
+	return Words(argv)
+}
+
+// Words is Plain for words that a shell has read already.
+func Words(argv []string) (Form, bool) {
 	for _, f := range known.forms {
 		if len(argv) < len(f.words) || !slices.Equal(argv[:len(f.words)], f.words) {
 			continue
@@ -56,11 +62,11 @@ func Plain(line string) (Form, bool) {
 	return Form{}, false
 }
 
-// parse reads the words of a command as a form has them.
-func (t *table) parse(f *form, argv []string) (Form, bool) {
-	out := Form{Program: f.words[0], Verb: strings.Join(f.words[1:], " "), Deed: f.deed, Argv: argv}
+// begun is a form before anything of a line is in it.
+func (f *form) begun(short map[string]string) Form {
+	out := Form{Program: f.words[0], Verb: strings.Join(f.words[1:], " "), Deed: f.deed, Brings: f.brings}
 	for i, w := range f.words {
-		if long, ok := t.short[w]; ok {
+		if long, ok := short[w]; ok {
 			w = long
 		}
 		if i > 0 {
@@ -68,6 +74,13 @@ func (t *table) parse(f *form, argv []string) (Form, bool) {
 		}
 		out.Name += strings.ReplaceAll(w, "-", "_")
 	}
+	return out
+}
+
+// parse reads the words of a command as a form has them.
+func (t *table) parse(f *form, argv []string) (Form, bool) {
+	out := f.begun(t.short)
+	out.Argv = argv
 	var operands []string
 	needed := len(f.needs) == 0
 	out.Brokered = f.brokered

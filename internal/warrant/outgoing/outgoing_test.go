@@ -54,6 +54,9 @@ b"`, "send", "title=It's done body=a\nb"},
 	{`curl -X POST -H 'Content-Type: application/json' -d '{"a": 1}' https://api.acme.example/v1`, "send",
 		`header=Content-Type: application/json request=POST data={"a": 1} url=https://api.acme.example/v1`},
 	{"wget -qO- https://docs.acme.example/a", "read", "url=https://docs.acme.example/a"},
+	{`curl -so /dev/null -w '%{http_code}\n' https://docs.acme.example/x`, "read", `so=/dev/null write-out=%{http_code}\n url=https://docs.acme.example/x`},
+	{"curl -sI https://docs.acme.example/x", "read", "url=https://docs.acme.example/x"},
+	{"curl -s -o /dev/null https://docs.acme.example/x", "read", "output=/dev/null url=https://docs.acme.example/x"},
 }
 
 func told(f outgoing.Form) string {
@@ -111,7 +114,8 @@ func TestLinesThatAreNotPlain(t *testing.T) {
 		"curl --resolve a.example:443:1.2.3.4 https://a.example", "curl --connect-to ::b.example https://a.example", "curl -E x https://a.example", "curl --unix-socket x http://a.example",
 		"curl -X DELETE https://a.example", "curl -XPOST https://a.example", "curl a.example", "curl file:///etc/passwd", "curl https://a.example https://b.example", "curl 'https://{a,b}.example'",
 		"curl 'https://a.example/[1-9]'", "curl http://localhost:3000/", "curl http://127.0.0.1:3000/", "curl http://169.254.169.254/", "curl https://u:p@a.example/", "curl -b x https://a.example",
-		"curl -sd @x https://a.example", "curl -L -d x https://a.example", "wget https://a.example/x", "wget -O x https://a.example", "wget -i x", "wget --post-file=x -qO- https://a.example", "wget -qO- -e x=y https://a.example",
+		"curl -so x https://a.example", "curl -os /dev/null https://a.example", "curl -w @x https://a.example", "curl -w '%output{x}' https://a.example", "curl -sw '%{json}%output{>>x}' https://a.example",
+		"curl -so/dev/null https://a.example", "curl -o /dev/nullx https://a.example", "curl -sd @x https://a.example", "curl -L -d x https://a.example", "wget https://a.example/x", "wget -O x https://a.example", "wget -i x", "wget --post-file=x -qO- https://a.example", "wget -qO- -e x=y https://a.example",
 		"git push origin main &", "git push origin main; id", "git push origin main && id", "git push origin main | sh", "git push > x", "git push < x", "git push $(id)", "git push `id`",
 		"git push $X", "git push \"$X\"", "git push ~/x", "git push *", "git push {a,b}", "X=1 git push", "git push #x", "(git push)", "git push\nid", "git push !x", "git push <<x", "git push 2>&1",
 		"git 'push", "git push \\", "git push =x", "git push origin \"a!b\"", "git push origin 'a\x00b'", "git push origin main\r", "git push origin ma\u0131n", "git push origin ʼx",

@@ -176,7 +176,7 @@ func (l Files) Named(line *shell.Line) Files {
 
 // Passes reports whether a line puts something into files, under other names too.
 func Passes(line *shell.Line) bool {
-	return len(line.Made)+len(line.Writes)+len(line.Links) > 0
+	return len(line.Made)+len(line.Leaves)+len(line.Links) > 0
 }
 
 // built reports whether a file that is run may have been made of others: it lies here and is no script.

@@ -297,6 +297,7 @@ func (w *walker) codeWrites(code string) (hidden bool) {
 		if len(q) < 200 && fileLike(q) {
 			for _, f := range w.everywhere(q) {
 				note(&w.line.Writes, f)
+				note(&w.line.Leaves, f)
 			}
 			w.makes(Made{File: w.at(q), Text: strings.Join(list, "\n"), Part: true})
 		}

@@ -105,6 +105,10 @@ func (c *call) touches() {
 	flags, _ := options(c.args, "", nil)
 	c.changes(rest)
 	for _, a := range rest {
+		if c.name == "touch" {
+			c.touched(a.Text, a.flow) // it holds what it held
+			continue
+		}
 		c.written(a.Text, f.join(a.flow))
 		if c.name == "tee" || c.name == "sponge" {
 			c.keep(a.Text, f, flags["-a"] != nil || flags["--append"] != nil)
@@ -189,6 +193,7 @@ func (c *call) modes() {
 	for _, a := range rest[1:] {
 		file := c.at(a.Text)
 		note(&c.line.Writes, file)
+		note(&c.line.Leaves, file) // it may be run from now on
 		c.gone(a.Text)
 		if Lasting(file) && !strings.Contains(file, ".ssh") {
 			c.does |= Persist

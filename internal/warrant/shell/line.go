@@ -80,7 +80,8 @@ type Line struct {
 
 	Addresses []string // it talks to; "$" stands for what is decided when it runs
 	Secrets   []string // files with secrets it reads
-	Writes    []string // files it writes
+	Writes    []string // files it writes, removes or touches
+	Leaves    []string // of these, those that may hold something of it afterwards
 	Touches   []string // files that last and that it may write
 	Anything  []string // files it changes, and of which nobody knows before it runs which they are
 	Packages  []string // it installs

@@ -203,11 +203,18 @@ var nowhere = set("- /dev/null /dev/stderr /dev/stdout /dev/tty")
 
 // written notes that a file is written with what flows into it.
 func (w *walker) written(file string, f flow) {
+	if w.touched(file, f) {
+		note(&w.line.Leaves, w.at(file))
+	}
+}
+
+// touched notes that a file is made or changed, and is false of one that keeps nothing.
+func (w *walker) touched(file string, f flow) bool {
 	if file == "" || nowhere[file] || strings.HasPrefix(file, "/dev/tcp/") || strings.HasPrefix(file, "/dev/udp/") {
 		if (f.secret || f.env) && strings.HasPrefix(file, "/dev/") && strings.Count(file, "/") > 2 {
 			w.line.Effects |= ReadsSecret
 		}
-		return
+		return false
 	}
 	where := w.at(file)
 	note(&w.line.Writes, where)
@@ -224,6 +231,7 @@ func (w *walker) written(file string, f flow) {
 		w.bring(file)
 		w.planted = w.planted || f.fetched && codeFile(where)
 	}
+	return true
 }
 
 // stays is what comes of writing, moving or removing a file that lasts.

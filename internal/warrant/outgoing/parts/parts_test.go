@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tidemark/tidemark/internal/box/parts"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing/parts"
 )
 
 // shown is what a line is taken apart into: what is for the broker in brackets.
