@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -11,12 +12,14 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/patient"
 	"github.com/tidemark/tidemark/store/postgres"
 	"github.com/tidemark/tidemark/store/retention"
 	"github.com/tidemark/tidemark/store/rows"
@@ -45,16 +48,19 @@ func (a *App) openStore(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open log: %w", err)
 		}
-		a.log = log
+		a.log, a.patient = log, patient.New(log, a.config.Server.Deadline)
 		return nil
 	}
-	log, err := postgres.Open(ctx, a.opts.Paths.Store, postgres.Options{})
+	log, err := postgres.Open(ctx, a.opts.Paths.Store, postgres.Options{Limit: cmp.Or(a.config.Server.Deadline, patient.DefaultLimit)})
 	if err != nil {
 		return err
 	}
-	a.log, a.shared = log, log
+	a.log, a.shared, a.patient = log, log, patient.New(log, a.config.Server.Deadline)
 	return nil
 }
+
+// watchStore is how often a database is asked whether it takes records, while nothing else is written.
+const watchStore = time.Second
 
 // checkAlike refuses a server whose key is another than that of the first server of the log: it could not
 // know again what others kept, and would find everything lost.
