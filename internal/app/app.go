@@ -291,7 +291,7 @@ func newMonitor(
 ) (*tidemark.Monitor, error) {
 	opts := tidemark.Options{
 		Policy: cfg.Policy, Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Key: key,
-		Prover: keys, Electors: &cfg.Approvals.Who, MaxHeard: cfg.Server.Memory,
+		Prover: keys, Electors: &cfg.Approvals.Who, MaxHeard: sessionMemory(cfg),
 	}
 	if o != nil {
 		o.advise(&opts)
