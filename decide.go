@@ -99,7 +99,7 @@ func isHost(name string) bool {
 
 // verdict is the one way to a decision.
 func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
-	ctx = patience.Begin(ctx) // whoever is outside takes a time of their own
+	ctx = patience.For(ctx, m.store) // whoever is outside takes a time of their own
 	var err error
 	if p.run, err = m.owes(ctx); err != nil {
 		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)

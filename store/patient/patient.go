@@ -68,6 +68,9 @@ func New(log Log, limit time.Duration) *Store {
 	return s
 }
 
+// Patient says that waits for it are to be added up.
+func (s *Store) Patient() bool { return true }
+
 // Close ends what looks whether the store is back. It does not close the store.
 func (s *Store) Close() {
 	s.mu.Lock()

@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/patient"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -288,6 +289,9 @@ func TestCallsOfOneSessionDoNotWaitInTurn(t *testing.T) {
 	l := &log{Store: memory.New()}
 	s := patient.New(l, 300*time.Millisecond)
 	defer s.Close()
+	if told := notify.New(s); !told.Patient() || notify.New(l).Patient() {
+		t.Error("a store that tells does not say whether waits for it are added up")
+	}
 	set, faults := policy.Parse("t.yaml", nil)
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)

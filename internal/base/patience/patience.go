@@ -23,6 +23,14 @@ type key struct{}
 // Begin is the context of work whose waits are added up.
 func Begin(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, &Sum{}) }
 
+// For is Begin where what is waited for has a limit, and says so by a method Patient: nothing is counted for others.
+func For(ctx context.Context, what any) context.Context {
+	if w, ok := what.(interface{ Patient() bool }); ok && w.Patient() {
+		return Begin(ctx)
+	}
+	return ctx
+}
+
 // Of is the sum of the work that a context is for; nil: nobody adds up.
 func Of(ctx context.Context) *Sum {
 	s, _ := ctx.Value(key{}).(*Sum)
