@@ -140,17 +140,17 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openTokens(); err != nil {
 		return err
 	}
-	if err := a.openStore(ctx); err != nil {
+	key, err := LoadKey(a.opts.Paths.Key())
+	if err != nil {
+		return err
+	}
+	if err := a.openStore(ctx, key); err != nil {
 		return err
 	}
 	if a.outside, err = openOutside(a.redirected(), filesOf(a.opts.Paths), a.opts.Logger); err != nil {
 		return err
 	}
 	f := notify.New(a.patient)
-	key, err := LoadKey(a.opts.Paths.Key())
-	if err != nil {
-		return err
-	}
 	if err := a.checkAlike(ctx, key); err != nil {
 		return err
 	}
