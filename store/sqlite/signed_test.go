@@ -140,7 +140,7 @@ func TestAFolderOfAnEarlierProgramIsSigned(t *testing.T) {
 			path := signed(t)
 			old(t, path)
 			db := raw(t, path)
-			for _, query := range []string{`DROP TRIGGER records_heads`, `DROP TABLE heads`, `DELETE FROM schema_version WHERE version_id > 3`} {
+			for _, query := range []string{`DROP TABLE heads`, `DELETE FROM schema_version WHERE version_id > 3`} {
 				mustExec(t, db, query)
 			}
 			if err := db.Close(); err != nil {

@@ -9,12 +9,3 @@ CREATE TABLE heads (
 INSERT INTO heads (session, seq, hash)
 SELECT r.session, r.seq, r.hash
 FROM records r JOIN (SELECT session, max(seq) AS seq FROM records GROUP BY session) l ON l.session = r.session AND l.seq = r.seq;
-
--- +goose StatementBegin
-CREATE TRIGGER records_heads AFTER INSERT ON records
-BEGIN
-    UPDATE heads SET seq = NEW.seq, hash = NEW.hash WHERE session = NEW.session;
-    INSERT INTO heads (session, seq, hash)
-    SELECT NEW.session, NEW.seq, NEW.hash WHERE NOT EXISTS (SELECT 1 FROM heads WHERE session = NEW.session);
-END;
--- +goose StatementEnd
