@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/remembered"
@@ -99,6 +100,7 @@ func isHost(name string) bool {
 
 // verdict is the one way to a decision.
 func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
+	ctx = patience.For(ctx, m.store) // whoever is outside takes a time of their own
 	var err error
 	if p.run, err = m.owes(ctx); err != nil {
 		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)

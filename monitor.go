@@ -29,6 +29,7 @@ import (
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/base/seal"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/standing"
@@ -229,7 +230,7 @@ func (m *Monitor) do(ctx context.Context, ref Ref, look bool, act func(*live) er
 	}()
 	s.callers.Add(1)
 	defer s.callers.Add(-1)
-	s.mu.Lock()
+	patience.Lock(ctx, &s.mu, m.now)
 	defer s.mu.Unlock()
 	var err error
 	for range attempts {

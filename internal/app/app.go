@@ -33,13 +33,13 @@ import (
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/outside/anchors"
-	"github.com/tidemark/tidemark/internal/outside/remotehook"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/patient"
 	"github.com/tidemark/tidemark/store/postgres"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
@@ -64,6 +64,7 @@ type App struct {
 	config    *config.Config
 	held      *os.File // the data folder is ours while it is open
 	log       keptLog
+	patient   *patient.Store  // the log again, as decisions wait for it
 	shared    *postgres.Store // the log again, where other servers write it too; nil: none does
 	outside   *outside
 	plugins   plugins // those that ship and are switched on
@@ -139,17 +140,17 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openTokens(); err != nil {
 		return err
 	}
-	if err := a.openStore(ctx); err != nil {
+	key, err := LoadKey(a.opts.Paths.Key())
+	if err != nil {
+		return err
+	}
+	if err := a.openStore(ctx, key); err != nil {
 		return err
 	}
 	if a.outside, err = openOutside(a.redirected(), filesOf(a.opts.Paths), a.opts.Logger); err != nil {
 		return err
 	}
-	f := notify.New(a.log)
-	key, err := LoadKey(a.opts.Paths.Key())
-	if err != nil {
-		return err
-	}
+	f := notify.New(a.patient)
 	if err := a.checkAlike(ctx, key); err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (a *App) startPeople(f *notify.Store) error {
 func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
 	var shared tidemark.Shared
 	if a.shared != nil {
-		shared = a.shared
+		shared = a.patient.Shared(a.shared)
 	}
 	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys, shared); err != nil {
 		return err
@@ -268,7 +269,7 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 // openAPI makes the HTTP door and the management API.
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
-		Monitor: a.Monitor, Log: provenLog{a.log, a.anchorBreaks}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
+		Monitor: a.Monitor, Log: a.proven(), Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.outside.readings(), Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
@@ -290,7 +291,7 @@ func newMonitor(
 ) (*tidemark.Monitor, error) {
 	opts := tidemark.Options{
 		Policy: cfg.Policy, Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Key: key,
-		Prover: keys, Electors: &cfg.Approvals.Who, MaxHeard: cfg.Server.Memory,
+		Prover: keys, Electors: &cfg.Approvals.Who, MaxHeard: sessionMemory(cfg),
 	}
 	if o != nil {
 		o.advise(&opts)
@@ -311,23 +312,6 @@ func (a *App) verified(agent, tool string) any {
 		return nil
 	}
 	return a.outside.verifier.Explain(agent, tool)
-}
-
-func newBus(cfg *config.Config, logger *slog.Logger) (*hook.Bus, error) {
-	bus := hook.New(hook.Options{Logger: logger})
-	for _, p := range cfg.Hooks {
-		plugin, err := remotehook.New(remotehook.Options{
-			Name: p.Name, URL: p.URL, Hooks: p.Hooks, Secret: []byte(p.Secret),
-			Priority: p.Priority, FailOpen: p.FailOpen, Limit: p.Limit,
-		})
-		if err != nil {
-			return nil, err
-		}
-		if err := bus.Register(plugin.Handler()); err != nil {
-			return nil, fmt.Errorf("plugin %s: %w", p.Name, err)
-		}
-	}
-	return bus, nil
 }
 
 // recall tells the monitor which questions may still be open, so that the queue is complete after a
@@ -404,6 +388,9 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	a.opts.Logger.Info("policy in force", "version", now.Version, "from", from(now.File))
 	go a.watch(base, time.Tick(watchEvery))
 	go a.watchHosts(base, time.Tick(pulseEvery), a.moved)
+	if a.shared != nil { // a probe of a file would wake the disk of a machine that has nothing to do
+		go a.patient.Watch(base, watchStore)
+	}
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.opts.Logger.Error("serve", "error", err)
@@ -482,6 +469,9 @@ func (a *App) Stop(ctx context.Context) error {
 			errs = append(errs, a.outside.close(ctx))
 		}
 		errs = append(errs, a.plugins.close())
+		if a.patient != nil {
+			a.patient.Close()
+		}
 		if a.log != nil {
 			errs = append(errs, a.log.Close())
 		}

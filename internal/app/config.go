@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/heap"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -77,3 +78,24 @@ func ReadShadow(path string, cfg *config.Config) (*policy.Set, error) {
 
 // Schema is the JSON Schema of a policy file, for editors.
 func Schema() []byte { return config.SchemaFile }
+
+// sessionMemory is how many bytes sessions may take in memory, about.
+func sessionMemory(cfg *config.Config) int64 {
+	if cfg.Server.Memory > 0 {
+		return cfg.Server.Memory
+	}
+	return heap.Share(heap.Given())
+}
+
+// memoryLine says what sessions may take in memory, and why so much.
+func memoryLine(cfg *config.Config, given int64) string {
+	const what = "sessions take at most %d MB together"
+	switch {
+	case cfg.Server.Memory > 0:
+		return fmt.Sprintf(what+" (server.sessionMemoryMB)", cfg.Server.Memory>>20)
+	case given <= 0:
+		return fmt.Sprintf(what+": nobody says what the machine has (server.sessionMemoryMB says another bound)", heap.Share(given)>>20)
+	}
+	return fmt.Sprintf(what+": a quarter of the %d MB that are given here, and at most 512 (server.sessionMemoryMB says another bound)",
+		heap.Share(given)>>20, given>>20)
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/patient"
 )
 
 // openKeys reads the keys of people, by which approvals are proven.
@@ -36,7 +37,7 @@ func (a *App) openConsole(f *notify.Store, key []byte) (http.Handler, error) {
 		return nil, err
 	}
 	c, err := console.New(console.Options{
-		Monitor: a.Monitor, Log: a.log, Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
+		Monitor: a.Monitor, Log: a.proven(), Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
 		Hosts: a.config.Server.AllowedHosts, Version: Version(), Offices: a.offices(), People: a.people, Pins: a.pins,
 		Provider: a.outside.provider, Push: a.push, Alarms: &a.alarms,
 	})
@@ -107,8 +108,38 @@ func verifyAll(ctx context.Context, log proofs, progress func(done, total int64)
 // provenLog is the log whose check covers the proofs and the anchors too.
 type provenLog struct {
 	keptLog
+	patient *patient.Store
 	anchors func(ctx context.Context) ([]store.Break, error)
 }
+
+func (a *App) proven() provenLog { return provenLog{a.log, a.patient, a.anchorBreaks} }
+
+// Sessions, Turns, Since and Head do not wait for a log that is silent.
+func (l provenLog) Sessions(ctx context.Context, q store.SessionQuery) (out []store.Session, err error) {
+	err = l.patient.Look(ctx, func(ctx context.Context) (err error) { out, err = l.keptLog.Sessions(ctx, q); return err })
+	return out, err
+}
+
+// Turns is one of them.
+func (l provenLog) Turns(ctx context.Context, session string) (out []store.Turn, err error) {
+	err = l.patient.Look(ctx, func(ctx context.Context) (err error) { out, err = l.keptLog.Turns(ctx, session); return err })
+	return out, err
+}
+
+// Since is one of them.
+func (l provenLog) Since(ctx context.Context, q store.EntryQuery) (out []store.Entry, err error) {
+	err = l.patient.Look(ctx, func(ctx context.Context) (err error) { out, err = l.keptLog.Since(ctx, q); return err })
+	return out, err
+}
+
+// Head is one of them.
+func (l provenLog) Head(ctx context.Context) (out store.Head, err error) {
+	err = l.patient.Look(ctx, func(ctx context.Context) (err error) { out, err = l.keptLog.Head(ctx); return err })
+	return out, err
+}
+
+// Ping says whether the log takes records, by what is known of it.
+func (l provenLog) Ping(ctx context.Context) error { return l.patient.Ready(ctx) }
 
 func (l provenLog) Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error) {
 	report, _, err := verifyAll(ctx, l.keptLog, progress)

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/base/heap"
 	"github.com/tidemark/tidemark/internal/box/trial"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
@@ -136,8 +137,11 @@ func examined(p Paths) doctor.Server {
 	t, _, err := LoadTokens(p.Tokens())
 	s.Tokens, s.TokenErr = doctor.Tokens(t.forDoor()), err
 	s.Tickets = t.Tickets == "required"
-	if cfg, _, err := readConfig(p.Config, os.LookupEnv); err == nil && cfg.Server.Tickets != "" {
-		s.Tickets = cfg.Server.Tickets == "required"
+	if cfg, _, err := readConfig(p.Config, os.LookupEnv); err == nil {
+		s.Memory = memoryLine(cfg, heap.Given())
+		if cfg.Server.Tickets != "" {
+			s.Tickets = cfg.Server.Tickets == "required"
+		}
 	}
 	if peersFor(p) == nil {
 		s.Unseen = "this system does not tell which process speaks, or the data folder's name is too long for a socket"

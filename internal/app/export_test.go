@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store/postgres"
 )
@@ -22,3 +23,6 @@ func (a *App) Alarm(about, text string) {
 		a.moved()
 	}
 }
+
+// MemoryLine is what doctor says of memory.
+func MemoryLine(cfg *config.Config, given int64) string { return memoryLine(cfg, given) }

@@ -90,9 +90,8 @@ func (a *App) openWritten(key []byte) error {
 		}
 		return err
 	}
-	w := NewSharedWritten(a.shared, a.opts.Logger)
-	a.written = w
-	return w.takeOver(context.Background(), a.opts.Paths.Written(), key)
+	a.written = NewSharedWritten(a.waited(), a.opts.Logger)
+	return NewSharedWritten(a.shared, a.opts.Logger).takeOver(context.Background(), a.opts.Paths.Written(), key) // it may be large
 }
 
 // handshakeFor is how long the line in a system prompt counts. A host makes the prompt anew

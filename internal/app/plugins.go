@@ -6,11 +6,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/outside/remotehook"
 	"github.com/tidemark/tidemark/plugins/compliance"
 	"github.com/tidemark/tidemark/plugins/cost"
 	"github.com/tidemark/tidemark/plugins/experiment"
@@ -119,4 +122,22 @@ func (a *App) openTelemetry(ctx context.Context, f *notify.Store) error {
 		return nil
 	})
 	return nil
+}
+
+// newBus is the bus with the plugins that are asked over HTTP.
+func newBus(cfg *config.Config, logger *slog.Logger) (*hook.Bus, error) {
+	bus := hook.New(hook.Options{Logger: logger})
+	for _, p := range cfg.Hooks {
+		plugin, err := remotehook.New(remotehook.Options{
+			Name: p.Name, URL: p.URL, Hooks: p.Hooks, Secret: []byte(p.Secret),
+			Priority: p.Priority, FailOpen: p.FailOpen, Limit: p.Limit,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := bus.Register(plugin.Handler()); err != nil {
+			return nil, fmt.Errorf("plugin %s: %w", p.Name, err)
+		}
+	}
+	return bus, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidemark/tidemark/store/patient"
 	"github.com/tidemark/tidemark/store/postgres"
 )
 
@@ -149,4 +150,55 @@ func (w *SharedWritten) takeOver(ctx context.Context, path string, key []byte) e
 		return err
 	}
 	return os.Rename(path, path+".moved")
+}
+
+// shelf is what servers of one log have in common for a while.
+type shelf interface {
+	Use(ctx context.Context, p postgres.Place, now int64) (first bool, err error)
+	Lookup(ctx context.Context, id string, now int64) (body []byte, err error)
+	Reshelve(ctx context.Context, begins string, now int64,
+		change func(there map[string][]byte) (put []postgres.Place, gone []string, err error)) error
+	Tell(ctx context.Context, word string) error
+}
+
+// waited is what servers have in common beside their log, waited for as long as the log itself: those who wait for one another would
+// wait in turn for a database that is silent.
+type waited struct {
+	*postgres.Store
+	patient *patient.Store
+}
+
+var (
+	_ shelf = waited{}
+	_ Notes = waited{}
+)
+
+func (a *App) waited() waited { return waited{a.shared, a.patient} }
+
+func (w waited) Use(ctx context.Context, p postgres.Place, now int64) (first bool, err error) {
+	err = w.patient.Do(ctx, func(ctx context.Context) (err error) { first, err = w.Store.Use(ctx, p, now); return err })
+	return first, err
+}
+
+func (w waited) Lookup(ctx context.Context, id string, now int64) (body []byte, err error) {
+	err = w.patient.Do(ctx, func(ctx context.Context) (err error) { body, err = w.Store.Lookup(ctx, id, now); return err })
+	return body, err
+}
+
+func (w waited) Reshelve(
+	ctx context.Context, begins string, now int64, change func(there map[string][]byte) (put []postgres.Place, gone []string, err error),
+) error {
+	return w.patient.Do(ctx, func(ctx context.Context) error { return w.Store.Reshelve(ctx, begins, now, change) })
+}
+
+func (w waited) Tell(ctx context.Context, word string) error {
+	return w.patient.Do(ctx, func(ctx context.Context) error { return w.Store.Tell(ctx, word) })
+}
+
+func (w waited) Note(ctx context.Context, bodies [][]byte) error {
+	return w.patient.Do(ctx, func(ctx context.Context) error { return w.Store.Note(ctx, bodies) })
+}
+
+func (w waited) Notes(ctx context.Context, after int64) iter.Seq2[postgres.Note, error] {
+	return patient.Stream(ctx, w.patient, func(ctx context.Context) iter.Seq2[postgres.Note, error] { return w.Store.Notes(ctx, after) })
 }

@@ -30,13 +30,13 @@ func (a *App) shareSignIns(key []byte) (signin.Book, error) {
 	if a.shared == nil {
 		return nil, nil
 	}
-	book, err := newDeskBook(a.shared, key)
+	book, err := newDeskBook(a.waited(), key)
 	if err != nil {
 		return nil, fmt.Errorf("share sign-ins: %w", err)
 	}
-	a.keys.Share(keyed(key, "proofs"), usedOnce{a.shared, nonceShelf})
+	a.keys.Share(keyed(key, "proofs"), usedOnce{a.waited(), nonceShelf})
 	if a.outside.provider != nil {
-		a.outside.provider.Share(keyed(key, "tickets"), usedOnce{a.shared, ticketShelf})
+		a.outside.provider.Share(keyed(key, "tickets"), usedOnce{a.waited(), ticketShelf})
 	}
 	return book, nil
 }
@@ -44,11 +44,11 @@ func (a *App) shareSignIns(key []byte) (signin.Book, error) {
 // deskBook is who is signed in, beside the log. What stands there is sealed, each for its place: nobody who reads the database learns
 // a code, and nobody who writes it signs anybody in.
 type deskBook struct {
-	store  *postgres.Store
+	store  shelf
 	sealed cipher.AEAD
 }
 
-func newDeskBook(store *postgres.Store, key []byte) (*deskBook, error) {
+func newDeskBook(store shelf, key []byte) (*deskBook, error) {
 	block, err := aes.NewCipher(keyed(key, "sign-ins"))
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (b *deskBook) open(id string, body []byte) []byte {
 
 // usedOnce is what works once, at whichever server.
 type usedOnce struct {
-	store  *postgres.Store
+	store  shelf
 	begins string
 }
 

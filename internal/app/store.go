@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -9,14 +10,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/patient"
 	"github.com/tidemark/tidemark/store/postgres"
 	"github.com/tidemark/tidemark/store/retention"
 	"github.com/tidemark/tidemark/store/rows"
@@ -39,22 +44,25 @@ type shownLog interface {
 }
 
 // openStore opens the log: in the data folder, or in the database that the paths name.
-func (a *App) openStore(ctx context.Context) error {
+func (a *App) openStore(ctx context.Context, key []byte) error {
 	if a.opts.Paths.Store == "" {
-		log, err := sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{})
+		log, err := sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{Key: headKey(key)})
 		if err != nil {
 			return fmt.Errorf("open log: %w", err)
 		}
-		a.log = log
+		a.log, a.patient = log, patient.New(log, a.config.Server.Deadline)
 		return nil
 	}
-	log, err := postgres.Open(ctx, a.opts.Paths.Store, postgres.Options{})
+	log, err := postgres.Open(ctx, a.opts.Paths.Store, postgres.Options{Limit: cmp.Or(a.config.Server.Deadline, patient.DefaultLimit)})
 	if err != nil {
 		return err
 	}
-	a.log, a.shared = log, log
+	a.log, a.shared, a.patient = log, log, patient.New(log, a.config.Server.Deadline)
 	return nil
 }
+
+// watchStore is how often a database is asked whether it takes records, while nothing else is written.
+const watchStore = time.Second
 
 // checkAlike refuses a server whose key is another than that of the first server of the log: it could not
 // know again what others kept, and would find everything lost.
@@ -148,11 +156,30 @@ func readLog(ctx context.Context, p Paths) (*rows.Reader, error) {
 		}
 		return r.Reader, nil
 	}
-	r, err := sqlite.OpenReadOnly(ctx, p.DB())
+	key, err := headKeyOf(p)
+	if err != nil {
+		return nil, err
+	}
+	r, err := sqlite.OpenReader(ctx, p.DB(), sqlite.Options{Key: key})
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	return r.Reader, nil
+}
+
+// headKey is what the file is signed with that says where the log stood.
+func headKey(key []byte) []byte { return keyed(key, "where the log stood") }
+
+// headKeyOf is the same for whoever opens the log without a server; nil where the folder has no key.
+func headKeyOf(p Paths) ([]byte, error) {
+	if _, err := os.Stat(p.Key()); errors.Is(err, fs.ErrNotExist) { // LoadKey would make one
+		return nil, nil
+	}
+	key, err := LoadKey(p.Key())
+	if err != nil {
+		return nil, err
+	}
+	return headKey(key), nil
 }
 
 // writeLog opens the log for writing, beside servers where there may be any.
@@ -164,7 +191,11 @@ func writeLog(ctx context.Context, p Paths) (keptLog, *rows.Reader, error) {
 		}
 		return s, s.Reader.Reader, nil
 	}
-	s, err := sqlite.Open(ctx, p.DB(), sqlite.Options{})
+	key, err := headKeyOf(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := sqlite.Open(ctx, p.DB(), sqlite.Options{Key: key})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open log: %w", err)
 	}

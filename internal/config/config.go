@@ -54,10 +54,11 @@ type Config struct {
 // Server is the `server` section.
 type Server struct {
 	Listen       string
-	AllowedHosts []string // further names clients may use in the Host header
-	MaxBody      int64    // bytes of a request body
-	Memory       int64    // bytes that sessions may take in memory, about; 0: as the monitor has it
-	Tickets      string   // required, optional, or "": as the data folder was made
+	AllowedHosts []string      // further names clients may use in the Host header
+	MaxBody      int64         // bytes of a request body
+	Memory       int64         // bytes that sessions may take in memory, about; 0: by what the machine has
+	Deadline     time.Duration // that a decision waits for the log, all in all; 0: as the store has it
+	Tickets      string        // required, optional, or "": as the data folder was made
 }
 
 // Plugin is one entry of the `hooks` section: an HTTP endpoint that takes part in hooks.
@@ -116,6 +117,9 @@ type decoder struct {
 	env Lookup
 }
 
+// hooksWait is the longest that the server may take before agents' hooks, which refuse after 5 s, hear why.
+const hooksWait = 4 * time.Second
+
 func (d *decoder) server(n *configfile.Node, s *Server) {
 	if n == nil {
 		return
@@ -147,6 +151,13 @@ func (d *decoder) server(n *configfile.Node, s *Server) {
 				d.Hintf(n.Pos, "write required or optional", "server.tickets is neither required nor optional")
 			} else if ok {
 				s.Tickets = v
+			}
+		},
+		"deadlineMs": func(n *configfile.Node) {
+			v, ok := d.Int(n, 100, 60_000)
+			if s.Deadline = time.Duration(v) * time.Millisecond; ok && s.Deadline > hooksWait {
+				d.Warnf(n.Pos, "server.deadlineMs is more than %d: agents' hooks refuse by themselves after 5 seconds, "+
+					"before the server says why", hooksWait.Milliseconds())
 			}
 		},
 		"sessionMemoryMB": func(n *configfile.Node) {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -65,6 +66,9 @@ func notFound(detail string) *Problem {
 // retryAfter is how many seconds a client should wait for a store that is down.
 const retryAfter = "1"
 
+// notInTime is what is said of a decision that ran out of time.
+const notInTime = "the log did not answer in time (server.deadlineMs): nothing was decided, nothing may run"
+
 func unavailable(detail string) *Problem {
 	return newProblem(http.StatusServiceUnavailable, "unavailable", detail).with("Retry-After", retryAfter)
 }
@@ -77,6 +81,8 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.Is(err, patience.ErrLate):
+		return a.logged(ctx, err, unavailable(notInTime))
 	case errors.Is(err, tidemark.ErrUnavailable):
 		return a.logged(ctx, err, unavailable("the log cannot be written or read: nothing was decided, nothing may run"))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

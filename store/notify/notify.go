@@ -43,6 +43,12 @@ func New(store tidemark.Store) *Store {
 	return &Store{store: store, audiences: map[string]*audience{}}
 }
 
+// Patient says whether waits for the store are to be added up.
+func (s *Store) Patient() bool {
+	p, ok := s.store.(interface{ Patient() bool })
+	return ok && p.Patient()
+}
+
 // Append implements tidemark.Store. It wakes after an error too: something may have been
 // written all the same.
 func (s *Store) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,9 +16,16 @@ import (
 	"github.com/tidemark/tidemark/store/rows"
 )
 
-// commitLimit ends a commit that the database does not answer: callers are told, and the next
-// one begins with a new connection.
+// commitLimit ends a commit that the database does not answer, where nobody says when: callers are told, and the next
+// one begins with a new connection. One that prunes has it in any case: it changes many records, and nobody's call waits for it.
 const commitLimit = 20 * time.Second
+
+func (w *writer) within(batch []*group.Request) time.Duration {
+	if w.limit <= 0 || slices.ContainsFunc(batch, func(r *group.Request) bool { return len(r.Edits) > 0 }) {
+		return commitLimit
+	}
+	return w.limit
+}
 
 // keepAsks is how long a question that has expired is still found by its id.
 const keepAsks = 24 * time.Hour
@@ -28,6 +36,7 @@ type writer struct {
 	config *pgx.ConnConfig
 	schema string
 	server string
+	limit  time.Duration
 	conn   *pgx.Conn // nil until needed, and after trouble
 	warned string    // what the database said beside the answer to the commit under way
 	left   tip       // how the last commit left the log
@@ -52,7 +61,7 @@ func (w *writer) End() {
 
 // Commit implements group.Committer. A caller that gives up does not interrupt it.
 func (w *writer) Commit(batch []*group.Request) error {
-	ctx, cancel := context.WithTimeout(context.Background(), commitLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), w.within(batch))
 	defer cancel()
 	if w.conn == nil || w.conn.IsClosed() {
 		config := w.config.Copy()

@@ -108,7 +108,7 @@ func (s *Store) listen(ctx context.Context, hear func(News)) error {
 		n, err := conn.WaitForNotification(quiet)
 		cancel()
 		if err != nil && quiet.Err() != nil && ctx.Err() == nil && !conn.IsClosed() {
-			if err := conn.Ping(ctx); err != nil {
+			if err := ping(ctx, conn); err != nil {
 				return err
 			}
 			continue

@@ -30,7 +30,8 @@ const Schema = "tidemark"
 
 // Options are the bounds of a store. The zero value is what a server uses.
 type Options struct {
-	Readers int // connections for reading; 0 means 8
+	Readers int           // connections for reading; 0 means 8
+	Limit   time.Duration // after which a commit that the database does not answer is given up; 0 means 20 s
 }
 
 // Is reports whether an address is one of a PostgreSQL database.
@@ -61,7 +62,7 @@ func open(ctx context.Context, address string, o Options) (*Store, error) {
 	_, _ = rand.Read(id) // it never fails
 	s := &Store{Reader: reader(config, schema, o), server: hex.EncodeToString(id)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.writer = group.New(&writer{config: config, schema: schema, server: s.server})
+	s.writer = group.New(&writer{config: config, schema: schema, server: s.server, limit: o.Limit})
 	go s.writer.Run()
 	if err := s.Ping(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -138,6 +139,7 @@ func parse(address string) (config *pgx.ConnConfig, schema string, err error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 10 * time.Second
 	}
+	config.DialFunc = dial
 	if schema = params["search_path"]; !plainName.MatchString(schema) {
 		return nil, "", fmt.Errorf("search_path %q: want the name of one schema, in lower-case letters, digits and underscores", schema)
 	}

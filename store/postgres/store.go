@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,7 +61,9 @@ func (s *Store) Close() error {
 		s.writer.Close()
 		s.notes.mu.Lock()
 		defer s.notes.mu.Unlock()
-		s.err = errors.Join(s.notes.end(context.Background()), s.Reader.Close())
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		s.err = errors.Join(s.notes.end(ctx), s.Reader.Close())
 	})
 	return s.err
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
@@ -127,18 +128,17 @@ const selectRecords = `SELECT r.id, ? AS name, r.seq, r.time, r.kind, r.hash, r.
 	WHERE r.session = (SELECT id FROM sessions WHERE name = ?) AND r.seq > ?`
 
 // Load streams the session's records after the first after ones, in order. A session
-// nobody knows has none. Each must fit the one before it: of a chain that was changed nothing is
-// given from there on.
+// nobody knows has none. Each must fit the one before it, and the last one must be where the session stood: of a chain that was
+// changed nothing is given from there on, and one whose end was taken away ends in an error.
 func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
 	doing := fmt.Sprintf("load session %q", session)
 	from := after
 	if after > 0 {
 		from-- // the hash that the first one is linked to
 	}
-	records := r.records(ctx, doing, selectRecords+` ORDER BY r.seq LIMIT ?`, session, from)
 	return func(yield func(audit.Record, error) bool) {
-		var head audit.Head
-		for rec, err := range records {
+		var head, stood audit.Head
+		for rec, err := range r.loaded(ctx, doing, session, from, &stood) {
 			switch {
 			case err == nil && rec.Seq == after:
 				head = audit.Head{Seq: rec.Seq, Hash: rec.Hash}
@@ -151,6 +151,53 @@ func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Se
 				}
 			}
 			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+		if err := ended(head, stood, after); err != nil {
+			yield(audit.Record{}, r.as.Unavailable(doing, err))
+		}
+	}
+}
+
+// ended says whether a session that was read to its end is where it stood.
+func ended(head, stood audit.Head, after uint64) error {
+	switch {
+	case stood.Seq == 0 && head.Seq > 0:
+		return fmt.Errorf("%w: nothing says where it stood (see tidemark audit verify)", audit.ErrBroken)
+	case stood.Seq > head.Seq && stood.Seq >= after:
+		return fmt.Errorf("%w: it stood at record %d, and its last ones are gone (see tidemark audit verify)", audit.ErrBroken, stood.Seq)
+	case stood.Seq == head.Seq && stood.Hash != head.Hash:
+		return fmt.Errorf("%w: record %d is not the one at which it stood (see tidemark audit verify)", audit.ErrBroken, stood.Seq)
+	}
+	return nil
+}
+
+// loaded streams a session's records, and tells where it stood when the last page was read: that comes with each page, in one
+// statement, as an entry that has no id.
+func (r *Reader) loaded(ctx context.Context, doing, session string, after uint64, stood *audit.Head) iter.Seq2[audit.Record, error] {
+	query := `SELECT * FROM (` + selectRecords + ` ORDER BY r.seq LIMIT ?) AS loaded UNION ALL
+		SELECT 0, '', h.seq, 0, '', h.hash, ` + r.as.Empty + `, NULL FROM heads h
+		WHERE h.session = (SELECT id FROM sessions WHERE name = ?)`
+	entries := pages(func(page []store.Entry, last *store.Entry) ([]store.Entry, bool, error) {
+		if last != nil {
+			after = last.Seq
+		}
+		start := int64(min(after, math.MaxInt64))
+		page, more, err := r.entries(ctx, doing, page, query, session, session, start, pageRecords, session)
+		if err != nil {
+			return nil, false, err
+		}
+		if at := slices.IndexFunc(page, func(e store.Entry) bool { return e.ID == 0 }); at >= 0 {
+			*stood = audit.Head{Seq: page[at].Seq, Hash: page[at].Hash}
+			page = slices.Delete(page, at, at+1)
+			more = more && len(page) > 0
+		}
+		return page, more, nil
+	})
+	return func(yield func(audit.Record, error) bool) {
+		for e, err := range entries {
+			if !yield(e.Record, err) {
 				return
 			}
 		}

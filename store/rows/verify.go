@@ -22,6 +22,12 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (
 		}
 	}
 	report, err := r.check(ctx, progress)
+	if err != nil {
+		return report, err
+	}
+	if report.OK() {
+		err = r.heads(ctx, &report)
+	}
 	if err != nil || !told {
 		return report, err
 	}
@@ -54,6 +60,29 @@ func (r *Reader) check(ctx context.Context, progress func(done, total int64)) (r
 		}
 	}
 	return report, nil
+}
+
+// heads reports sessions that are not where they stood, in a log of which nothing else is wrong: they are refused when they are read.
+func (r *Reader) heads(ctx context.Context, report *store.Report) error {
+	const query = `SELECT s.name FROM sessions s LEFT JOIN heads h ON h.session = s.id
+		LEFT JOIN records r ON r.session = s.id AND r.seq = h.seq
+		WHERE r.id IS NULL OR r.hash <> h.hash ORDER BY s.id`
+	rows, err := r.query(ctx, query)
+	if err != nil {
+		return r.as.Unavailable(verifying, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return r.as.Unavailable(verifying, err)
+		}
+		report.Breaks = append(report.Breaks, store.Break{Session: name, Problem: "what says where it stood was changed"})
+	}
+	if err := rows.Err(); err != nil {
+		return r.as.Unavailable(verifying, err)
+	}
+	return nil
 }
 
 // pruned is how often something was pruned.

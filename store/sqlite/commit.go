@@ -22,6 +22,8 @@ const wide = 16
 const (
 	insertRecord  = `INSERT OR FAIL INTO records (id, session, seq, time, kind, hash, body) VALUES `
 	recordColumns = `(?, ?, ?, ?, ?, ?, ?)`
+	replaceHead   = `INSERT OR REPLACE INTO heads (session, seq, hash) VALUES `
+	headColumns   = `(?, ?, ?)`
 	insertSession = `INSERT INTO sessions (id, name) VALUES (?, ?)`
 	insertBatch   = `INSERT INTO ledger (batch, first, count, hash) VALUES (?, ?, ?, ?)`
 	selectHead    = `SELECT s.id, r.seq, r.hash FROM sessions s LEFT JOIN records r ON r.Session = s.id
@@ -56,6 +58,7 @@ type connection struct {
 	insert, insertWide                       *sql.Stmt
 	insertSession, insertBatch, selectHead   *sql.Stmt
 	insertAsk, deleteAsks                    *sql.Stmt
+	replaceHead, replaceWide                 *sql.Stmt
 
 	version int64 // 0: nothing is known
 	tip     tip
@@ -96,6 +99,8 @@ func (c *connection) statements() map[**sql.Stmt]string {
 		&c.selectHead:    selectHead,
 		&c.insertAsk:     `INSERT OR REPLACE INTO asks (id, session, expires) VALUES (?, ?, ?)`,
 		&c.deleteAsks:    `DELETE FROM asks WHERE expires < ?`,
+		&c.replaceHead:   replaceHead + headColumns,
+		&c.replaceWide:   replaceHead + headColumns + strings.Repeat(", "+headColumns, wide-1),
 	}
 }
 
@@ -287,7 +292,7 @@ func (c *connection) head(session string) (head, error) {
 	return at, err
 }
 
-// flush inserts the records gathered by add.
+// flush inserts the records gathered by add, and notes where their sessions stand now.
 func (c *connection) flush() error {
 	const columns = 7
 	for args := c.args; len(args) > 0; {
@@ -301,6 +306,29 @@ func (c *connection) flush() error {
 		args = args[n:]
 	}
 	clear(c.args) // the bodies are no longer ours to keep
+	return c.stand()
+}
+
+// stand notes where the sessions of this transaction stand now.
+func (c *connection) stand() error {
+	const columns = 3
+	args := c.args[:0]
+	hashes := make([]audit.Hash, 0, len(c.staged))
+	for _, at := range c.staged {
+		hashes = append(hashes, at.Hash)
+		args = append(args, at.row, int64(at.Seq), hashes[len(hashes)-1][:])
+	}
+	for left := args; len(left) > 0; {
+		stmt, n := c.replaceHead, columns
+		if len(left) >= wide*columns {
+			stmt, n = c.replaceWide, wide*columns
+		}
+		if _, err := stmt.Exec(left[:n]...); err != nil {
+			return err
+		}
+		left = left[n:]
+	}
+	clear(args)
 	return nil
 }
 

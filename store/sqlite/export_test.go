@@ -24,7 +24,7 @@ func Together(path string, steps []Step) ([]error, error) {
 		return nil, err
 	}
 	defer db.Close()
-	w := newWriter(path, db)
+	w := newWriter(path, db, nil)
 	defer w.disconnect()
 	batch := make([]*group.Request, len(steps))
 	for i, step := range steps {

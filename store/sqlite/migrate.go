@@ -31,6 +31,25 @@ func migrate(ctx context.Context, db *sql.DB) (from int64, err error) {
 	return from, err
 }
 
+// versionOf is the version that the schema has; 0: there is none, or none that can be read, which migrate finds out.
+func versionOf(ctx context.Context, db *sql.DB) int64 {
+	var current sql.NullInt64
+	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM "+versionTable).Scan(&current); err != nil {
+		return 0
+	}
+	return current.Int64
+}
+
+// knownTo refuses the schema of a newer program.
+func knownTo(db *sql.DB, version int64) error {
+	p, err := provider(db)
+	if err != nil {
+		return err
+	}
+	sources := p.ListSources()
+	return notNewer(version, sources[len(sources)-1].Version)
+}
+
 // up returns the version that the schema had before; 0: there was none.
 func up(ctx context.Context, db *sql.DB) (from int64, err error) {
 	if err := claim(ctx, db); err != nil {

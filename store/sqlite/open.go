@@ -24,6 +24,8 @@ import (
 type Options struct {
 	LockWait time.Duration // how long to wait for another process's write lock; 0 means 2 s
 	Readers  int           // connections for reading; 0 means 4
+	// Key signs the file that says where the log stood, so that nobody without it takes commits off the log; empty: it is not signed.
+	Key []byte
 }
 
 func (o Options) withDefaults() Options {
@@ -59,31 +61,19 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err := writable(path); err != nil {
 		return nil, err
 	}
-	_, _, marked := readWatermark(path) // before anything is written
-	if marked == nil {
-		if err := markBegin(path); err != nil {
-			return nil, err
-		}
-	}
-	db, err := pool(path, 1, writing(o.LockWait))
+	db, from, err := begin(ctx, path, o)
 	if err != nil {
 		return nil, err
-	}
-	from, err := migrate(ctx, db)
-	if err == nil && from >= markedSince {
-		err = marked
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
 	}
 	reader, err := openReader(ctx, path, o)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	reader.from = from
 	if err := reader.whole(ctx); err != nil {
 		return nil, errors.Join(err, reader.Close(), db.Close())
 	}
-	s := &Store{Reader: reader, from: from, db: db, writer: group.New(newWriter(path, db))}
+	s := &Store{Reader: reader, from: from, db: db, writer: group.New(newWriter(path, db, o.Key))}
 	go s.writer.Run()
 	if err := s.Ping(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -91,16 +81,54 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
+// begin brings the schema up to date, unless the end of the log may be gone, and returns the version that it had.
+func begin(ctx context.Context, path string, o Options) (db *sql.DB, from int64, err error) {
+	var marked [2]error // before anything is written
+	for i, since := range []int64{markedSince, signedSince} {
+		_, _, marked[i] = readWatermark(path, o.Key, since)
+	}
+	if db, err = pool(path, 1, writing(o.LockWait)); err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	from = versionOf(ctx, db)
+	switch newer := knownTo(db, from); {
+	case newer != nil: // of its files nothing is known
+		err = newer
+	case from >= signedSince:
+		err = marked[1]
+	case from >= markedSince:
+		err = marked[0]
+	}
+	if err == nil && marked[0] == nil {
+		err = markBegin(path, o.Key)
+	}
+	if err != nil {
+		return db, from, err
+	}
+	from, err = migrate(ctx, db)
+	return db, from, err
+}
+
 // OpenReadOnly opens the log at path for reading, beside whoever is writing it.
 func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
-	r, err := openReadOnly(ctx, path)
+	return OpenReader(ctx, path, Options{})
+}
+
+// OpenReader is OpenReadOnly with options of a Store, as far as they are for reading.
+func OpenReader(ctx context.Context, path string, o Options) (*Reader, error) {
+	r, err := openReadOnly(ctx, path, o.withDefaults())
 	if err != nil {
 		return nil, fmt.Errorf("open log %q: %w", path, explained(err))
 	}
 	return r, nil
 }
 
-func openReadOnly(ctx context.Context, path string) (*Reader, error) {
+func openReadOnly(ctx context.Context, path string, o Options) (*Reader, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -108,7 +136,7 @@ func openReadOnly(ctx context.Context, path string) (*Reader, error) {
 	if err := isFile(path); err != nil {
 		return nil, err
 	}
-	return openReader(ctx, path, Options{}.withDefaults())
+	return openReader(ctx, path, o)
 }
 
 func isFile(path string) error {
@@ -152,6 +180,8 @@ func explained(err error) error {
 type Reader struct {
 	*rows.Reader
 	path string
+	key  []byte
+	from int64 // version that the schema had before it was opened
 }
 
 var dialect = rows.Dialect{
@@ -180,10 +210,15 @@ func openReader(ctx context.Context, path string, o Options) (*Reader, error) {
 	if err := checkSchema(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	r := &Reader{path: path, key: o.Key, from: signedSince}
 	as := dialect
-	as.Stood = func() (store.Head, bool, error) { return readWatermark(path) }
-	return &Reader{rows.New(db, as), path}, nil
+	as.Stood = r.stood
+	r.Reader = rows.New(db, as)
+	return r, nil
 }
+
+// stood is the last commit that was acknowledged, as the file beside the log tells.
+func (r *Reader) stood() (store.Head, bool, error) { return readWatermark(r.path, r.key, r.from) }
 
 // create makes the file readable by its owner alone, before SQLite would make one for
 // everybody. An existing file is not opened here: closing it again would drop the locks

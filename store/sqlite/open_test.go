@@ -45,7 +45,7 @@ func TestOpenErrors(t *testing.T) {
 		{"a file that is not a database", "x", text, "not a log, choose another path", "not a log, choose another path"},
 		{"a database of another program", "x", foreign, "of another program, choose another path", "of another program, choose another path"},
 		{"a database another program is using", "x", inUse, "of another program, choose another path", "of another program, choose another path"},
-		{"a log of a newer program", "x", newer, "has version 1000 and this program knows 3: use the newer program", "use the newer program"},
+		{"a log of a newer program", "x", newer, "has version 1000 and this program knows 4: use the newer program", "use the newer program"},
 		{"a directory that does not exist", "no/x", nothing, "directory must exist", "no such file"},
 		{"a directory instead of a file", "x", folder, "not a file, choose another path", "not a file, choose another path"},
 		{"a file that does not exist", "x", nothing, "", "no such file"},

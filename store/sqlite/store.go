@@ -11,7 +11,8 @@
 //   - a request that fails changes nothing and takes no other request with it;
 //   - the file is never created anew while the store is open: a log that is gone is
 //     an error, not an empty log;
-//   - a log that has lost commits it acknowledged is not opened for writing.
+//   - a log that has lost commits it acknowledged is not opened for writing;
+//   - a session whose last records are gone is not read as if they had never been.
 package sqlite
 
 import (
@@ -51,7 +52,10 @@ func (s *Store) Close() error {
 	s.once.Do(func() {
 		s.err = s.Reader.Close()
 		s.writer.Close()
-		s.err = errors.Join(s.err, s.db.Close(), dropWatermark(s.path))
+		s.err = errors.Join(s.err, s.db.Close())
+		if len(s.key) == 0 {
+			s.err = errors.Join(s.err, dropWatermark(s.path))
+		}
 	})
 	return s.err
 }

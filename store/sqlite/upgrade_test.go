@@ -29,6 +29,7 @@ func TestALogOfAnOlderProgramIsUpgraded(t *testing.T) {
 	}
 	db := raw(t, path)
 	mustExec(t, db, `DROP TABLE asks`)
+	mustExec(t, db, `DROP TABLE heads`)
 	mustExec(t, db, `DELETE FROM schema_version WHERE version_id > 1`)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

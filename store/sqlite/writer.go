@@ -16,8 +16,8 @@ type writer struct {
 
 var _ group.Committer = (*writer)(nil)
 
-func newWriter(path string, db *sql.DB) *writer {
-	return &writer{db: db, files: files{path: path}, mark: watermark{path: path + watermarkSuffix}}
+func newWriter(path string, db *sql.DB, key []byte) *writer {
+	return &writer{db: db, files: files{path: path}, mark: watermark{path: path + watermarkSuffix, key: key}}
 }
 
 // Alone implements group.Committer.

@@ -15,17 +15,19 @@ func broken(t *testing.T, open func(t *testing.T) Store) {
 	}
 	for name, test := range map[string]struct {
 		change Change
+		seq    uint64
 		good   int // records that are given before
 	}{
-		"an edited body":                    {EditBody, 2},
-		"an edited kind":                    {EditKind, 2},
-		"a removed record":                  {Remove, 2},
-		"two records in each other's place": {Swap, 2},
+		"an edited body":                    {EditBody, 3, 2},
+		"an edited kind":                    {EditKind, 3, 2},
+		"a removed record":                  {Remove, 3, 2},
+		"two records in each other's place": {Swap, 3, 2},
+		"a removed end":                     {Remove, 6, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := filled(t, open(t))
-			s.(Tamperer).Tamper(t, test.change, "s1", 3)
-			for _, after := range []int{0, 1, 2} {
+			s.(Tamperer).Tamper(t, test.change, "s1", test.seq)
+			for after := range test.good + 1 {
 				n, last := 0, error(nil)
 				for _, err := range s.Load(t.Context(), "s1", uint64(after)) {
 					if last = err; err == nil {

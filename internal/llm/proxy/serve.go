@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
@@ -159,6 +160,9 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 		return newProblem(http.StatusBadRequest, "a session's name is missing or too long")
 	}
 	p.o.Logger.LogAttrs(ctx, slog.LevelError, "model request not served", slog.String("error", err.Error()))
+	if errors.Is(err, patience.ErrLate) {
+		return unavailable("the log did not answer in time (server.deadlineMs): nothing was decided, nothing may run")
+	}
 	if errors.Is(err, tidemark.ErrUnavailable) {
 		return unavailable("the log cannot be written or read: nothing was decided, nothing may run")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/tool"
@@ -175,6 +176,10 @@ func (h *PortHandler) problem(w http.ResponseWriter, r *http.Request, err error)
 		WriteProblem(w, http.StatusConflict, ErrNotHere.Error())
 	case errors.Is(err, context.Canceled):
 		WriteProblem(w, http.StatusServiceUnavailable, "the request was given up")
+	case errors.Is(err, patience.ErrLate):
+		h.Logger.LogAttrs(r.Context(), slog.LevelError, "mcp: not decided", slog.String("error", err.Error()))
+		WriteProblem(w, http.StatusServiceUnavailable,
+			"the log did not answer in time (server.deadlineMs): nothing was decided, nothing may run")
 	default:
 		h.Logger.LogAttrs(r.Context(), slog.LevelError, "mcp: not decided", slog.String("error", err.Error()))
 		WriteProblem(w, http.StatusServiceUnavailable, "the log cannot be written or read: nothing was decided, nothing may run")

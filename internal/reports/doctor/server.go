@@ -21,6 +21,7 @@ type Server struct {
 	Tickets  bool   // words count only with the session's ticket
 	Unseen   string // why nobody can look whose hook speaks; "": somebody can
 	Version  string // of this program
+	Memory   string // what sessions may take in memory; "": nobody says
 	// OnDisk is the policy a server would have that started now.
 	OnDisk func() (Policy, error)
 }
@@ -97,6 +98,9 @@ func CheckServer(s Server) Check {
 			f.add(Broken, "ready", "it cannot decide: "+err.Error(), "see its own messages; every call is refused until then")
 		} else {
 			f.add(Good, "ready", "it has a policy and can write its log", "")
+		}
+		if s.Memory != "" {
+			f.add(Good, "memory", s.Memory, "")
 		}
 		s.version(ctx, &f)
 		s.policy(ctx, &f)

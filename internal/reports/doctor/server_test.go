@@ -42,7 +42,8 @@ func TestServerAndTokens(t *testing.T) {
 		"tokens that are open to others": {func(_ *pretender, s *doctor.Server) { s.TokenErr = errTest }, map[string]string{
 			"server/version": "broken", "tokens/file": "broken", "tokens/agent": "", "tokens/reader": "", "tokens/others": "",
 		}},
-		"a server that takes any token": {func(p *pretender, _ *doctor.Server) { p.anyone = true }, map[string]string{"tokens/others": "broken"}},
+		"what sessions may take is known": {func(_ *pretender, s *doctor.Server) { s.Memory = "much" }, map[string]string{"server/memory": "good"}},
+		"a server that takes any token":   {func(p *pretender, _ *doctor.Server) { p.anyone = true }, map[string]string{"tokens/others": "broken"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

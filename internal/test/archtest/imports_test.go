@@ -28,7 +28,7 @@ var layers = []layer{
 	{[]string{"internal/standing"}, "what is allowed for good is kept for all sessions, and knows none"},
 	{[]string{"internal/question"}, "the text of a question is made of what the log keeps"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},
-	{[]string{"store", "store/notify", "store/retention", "internal/draw", "internal/reports/report", "internal/reports/timeline",
+	{[]string{"store", "store/notify", "store/patient", "store/retention", "internal/draw", "internal/reports/report", "internal/reports/timeline",
 		"internal/llm/format/...", "internal/mcp/wire"}, "what adapters share knows no adapter"},
 	{[]string{"plugins/..."}, "a plugin knows what anybody's may know, and no door"},
 	{[]string{"internal/reports/definitions"}, "how definitions became what they are is read from a log, whatever reads it"},

@@ -15,7 +15,7 @@ import (
 // machine and in every replay. hook is not among them: its bus runs handlers under
 // time limits.
 var pure = []string{
-	"internal/base/glob", "internal/base/columns", "internal/base/text", "internal/base/seal",
+	"internal/base/glob", "internal/base/columns", "internal/base/text", "internal/base/seal", "internal/base/patience",
 	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact", "trust", "tool", "audit", "approval",
 	"intent", "event",
 	"internal/warrant/...", "internal/contract", "policy", "internal/session", "internal/confined", "internal/standing", "graph",
