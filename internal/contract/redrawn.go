@@ -43,9 +43,12 @@ func sameItem(a, b *event.ContractItem) bool {
 	if a.Tool != b.Tool || a.Need != b.Need || a.Per != b.Per || a.If != b.If || len(a.Args) != len(b.Args) || a.Times != b.Times {
 		return false
 	}
+	if a.Or != b.Or || !slices.Equal(a.Except, b.Except) {
+		return false
+	}
 	return !slices.ContainsFunc(a.Args, func(x event.ContractArg) bool {
 		return !slices.ContainsFunc(b.Args, func(y event.ContractArg) bool {
-			return x.Arg == y.Arg && x.How == y.How && x.Of == y.Of && slices.Equal(x.What, y.What)
+			return x.Arg == y.Arg && x.How == y.How && x.Of == y.Of && slices.Equal(x.What, y.What) && slices.Equal(x.Is, y.Is)
 		})
 	})
 }

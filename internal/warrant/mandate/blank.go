@@ -26,7 +26,7 @@ type Blank struct {
 func (r *Records) Blank(m *Mandate, it *Item) *Blank {
 	b := &Blank{of: r, item: it, words: map[string]bool{}, steps: map[uint64]bool{}, hidden: map[int32]bool{}}
 	p := pass{item: it, mandate: m}
-	for _, phrase := range append(p.sources(), it.Per) {
+	for _, phrase := range append(append(p.sources(), it.Per), it.Except...) {
 		words := contentWords(phrase)
 		if len(words) == 0 {
 			continue
