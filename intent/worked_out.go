@@ -34,7 +34,8 @@ const maxPlain = 32
 
 // plainly reports whether a value is a number, a switch, a day, a time or one plain word: no address, no path, no text.
 func plainly(v string) bool {
-	return len(v) <= maxPlain && (plainWord.MatchString(v) || plainNumber.MatchString(v) || plainDay.MatchString(v) || plainTime.MatchString(v))
+	forms := []*regexp.Regexp{plainWord, plainNumber, plainDay, plainTime}
+	return len(v) <= maxPlain && slices.ContainsFunc(forms, func(f *regexp.Regexp) bool { return f.MatchString(v) })
 }
 
 // worked reports whether the values of an argument that are worked out are of the form: they are plain, or a schema may list them,
