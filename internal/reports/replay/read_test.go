@@ -215,7 +215,7 @@ func TestATraceMayHoldContractsOfTheThirdForm(t *testing.T) {
 	for _, tt := range []struct{ contract, state, want string }{
 		{third(`,"is":["close"]`), "close", replay.Allow}, {third(`,"is":["close"]`), "open", replay.Ask},
 		{strings.Replace(third(""), `"v":3`, `"v":2`, 1), "close", replay.Ask}, // what is not worked out is not known to be meant
-		 {`{"v":3}`, "close", replay.Ask},
+		{`{"v":3}`, "close", replay.Ask},
 	} {
 		for _, o := range outcomes(t, "f", run(tt.contract, tt.state), replay.Trace, replay.Options{Policy: shipped}) {
 			if o.Err != nil || len(o.Calls) != 2 || o.Calls[1].Decision != tt.want {
