@@ -129,9 +129,7 @@ func (m *Monitor) agree(ctx context.Context, x *step) error {
 			case w.Contract != nil:
 				return nil // the log has it
 			case c != nil:
-				c.want = func(ctx context.Context) {
-					c.reading(func() *event.Contract { return m.draw(ctx, name, seq, r, true) })
-				}
+				c.want = func(ctx context.Context) { c.contract = m.draw(ctx, name, seq, r, true) }
 			}
 			return errCounsel
 		}
@@ -220,9 +218,7 @@ func (m *Monitor) redraw(ctx context.Context, x *step, d *policy.Decision) error
 		}
 		if drawn.Late {
 			if c != nil {
-				c.want = func(ctx context.Context) {
-					c.reading(func() *event.Contract { return m.drawAgain(ctx, name, &w, r, added, true) })
-				}
+				c.want = func(ctx context.Context) { c.contract = m.drawAgain(ctx, name, &w, r, added, true) }
 			}
 			return errCounsel
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"time"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
@@ -39,7 +38,6 @@ type counsel struct {
 	task      *event.Task
 	contract  *event.Contract
 	act       *event.Opinion // about the act alone; its key says about which
-	waited    time.Duration  // for readings of the message
 	words     []event.Said   // the user's, for a sub-agent's question
 	wordsRead bool           // words was filled
 }
@@ -64,7 +62,7 @@ func (m *Monitor) advised(ctx context.Context, p *proposal, v *Verdict) error {
 		if !errors.Is(err, errCounsel) {
 			return err
 		}
-		c.want(WithWaited(context.WithValue(ctx, auditsKey{}, before), c.waited))
+		c.want(intent.WithWaited(context.WithValue(ctx, auditsKey{}, before), c.contract.Took()))
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("wait for counsel: %w", err)
 		}
@@ -79,26 +77,6 @@ type auditsKey struct{}
 func Audits(ctx context.Context) int {
 	n, _ := ctx.Value(auditsKey{}).(int)
 	return n
-}
-
-type waitedKey struct{}
-
-// Waited is how long a call has waited for readings of its message before: a Reader makes it wait that much less, so that a call
-// which needs the message read twice does not wait twice.
-func Waited(ctx context.Context) time.Duration {
-	d, _ := ctx.Value(waitedKey{}).(time.Duration)
-	return d
-}
-
-// WithWaited says how long a call has waited for readings of its message.
-func WithWaited(ctx context.Context, d time.Duration) context.Context {
-	return context.WithValue(ctx, waitedKey{}, d)
-}
-
-// reading has a message read while a call waits for it.
-func (c *counsel) reading(draw func() *event.Contract) {
-	c.contract = draw()
-	c.waited += time.Duration(c.contract.TookMs) * time.Millisecond
 }
 
 // aspect is what an auditor is asked about a call.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Contract is what one message of the user's asks for, as a model understood it from the
@@ -32,6 +33,14 @@ type Contract struct {
 	// Added is the tool whose call had it drawn once more: then this is all that counts of the message from now on. Where it
 	// failed, what was drawn before counts on.
 	Added *AddedTool `json:"added,omitzero"`
+}
+
+// Took is how long a call waited for it; of none it is nothing.
+func (c *Contract) Took() time.Duration {
+	if c == nil {
+		return 0
+	}
+	return time.Duration(c.TookMs) * time.Millisecond
 }
 
 // AddedTool is a tool that was not known when its message was read.

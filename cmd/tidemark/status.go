@@ -40,7 +40,9 @@ func (e *env) status(ctx context.Context) error {
 	if err != nil {
 		e.report(err) // the rest is known all the same
 	}
-	lost := app.Lost(app.Facts{Model: app.HasModel(s.Parts), Box: e.boxHere(), Remote: running && !app.OnThisMachine(at), System: runtime.GOOS})
+	lost := app.Lost(app.Facts{
+		Model: app.HasModel(s.Parts), Box: e.boxHere(), Remote: running && !app.OnThisMachine(at), System: runtime.GOOS,
+	})
 	if e.json {
 		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes, "lost": lost}
 		if running {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 )
 
@@ -104,7 +105,7 @@ func TestACallWaitsOnceForAllReadings(t *testing.T) {
 			late         bool
 		}{{0, 2 * time.Second, false}, {2 * time.Second, time.Second, true}, {5 * time.Second, 0, true}} {
 			start := time.Now()
-			_, _, err := c.Contract(tidemark.WithWaited(t.Context(), tt.waited), "s", wish(fmt.Sprint("mail Petra ", tt.waited)), true)
+			_, _, err := c.Contract(intent.WithWaited(t.Context(), tt.waited), "s", wish(fmt.Sprint("mail Petra ", tt.waited)), true)
 			if took := time.Since(start); took != tt.want || errors.Is(err, tidemark.ErrLate) != tt.late {
 				t.Errorf("after %s: waited %s more, %v", tt.waited, took, err)
 			}

@@ -106,7 +106,7 @@ func (c *Client) drawnText(ctx context.Context, session string, q *request, wait
 	if !c.flights.flying(key) && !c.spend(ctx, session) {
 		return "", ErrBudget
 	}
-	wait := max(0, c.o.ContractWait-tidemark.Waited(ctx))
+	wait := max(0, c.o.ContractWait-intent.Waited(ctx))
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	text, err := c.flights.do(waiting, key, q.timeout, c.fetchDrawn(key, q))

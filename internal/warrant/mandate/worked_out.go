@@ -69,6 +69,10 @@ func sameValue(a, b string) bool {
 // named reports whether a source looks something up by its name.
 func named(h How) bool { return h == Person || h == Thing }
 
+// byName reports whether the words of a source that count are its literals alone: whom or what they name, and not where that is
+// looked up. A thing that has none is told by where it is.
+func (s *Source) byName() bool { return s.How == Person || s.How == Thing && len(s.What) > 0 }
+
 // thirdForm is why a value is not of a source, by the ways that the third form has.
 func (p *pass) thirdForm(v *Value, s *Source) string {
 	switch s.How {
