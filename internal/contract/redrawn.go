@@ -35,6 +35,7 @@ func Redrawn(before, now *event.Contract, added string) *event.Contract {
 		return slices.DeleteFunc(slices.Clone(a), func(x string) bool { return !slices.Contains(b, x) })
 	}
 	out.Reads, out.Follow = inBoth(before.Reads, now.Reads), inBoth(before.Follow, now.Follow)
+	out.Follow = slices.DeleteFunc(out.Follow, func(f string) bool { return before.Limits[f] != now.Limits[f] })
 	return &out
 }
 

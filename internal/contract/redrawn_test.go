@@ -24,7 +24,7 @@ func drawContract(t *rapid.T) *event.Contract {
 	})
 	return &event.Contract{
 		Word: 1, Form: 3, Items: rapid.SliceOfN(item, 0, 5).Draw(t, "items"), Reads: rapid.SliceOfN(word, 0, 2).Draw(t, "reads"),
-		Follow: rapid.SliceOfN(word, 0, 2).Draw(t, "follow"), Assents: rapid.Bool().Draw(t, "assents"),
+		Follow: rapid.SliceOfN(word, 0, 2).Draw(t, "follow"), Limits: rapid.MapOfN(word, word, 0, 2).Draw(t, "limits"), Assents: rapid.Bool().Draw(t, "assents"),
 		Never: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event.Ban { return event.Ban{Act: word.Draw(t, "act")} }), 0, 2).Draw(t, "never"),
 	}
 }
@@ -71,6 +71,11 @@ func TestLawReadingAgainNeverWidens(t *testing.T) {
 				if !slices.Contains(list[1], x) || !slices.Contains(list[2], x) {
 					t.Fatalf("%q is not in both readings", x)
 				}
+			}
+		}
+		for _, f := range got.Follow {
+			if before.Limits[f] != now.Limits[f] {
+				t.Fatalf("%q is followed beyond %q", f, before.Limits[f])
 			}
 		}
 		if got.Assents && !(before.Assents && now.Assents) {

@@ -19,13 +19,13 @@ const whyWorked = "it is not what was worked out from your words"
 // workedOut are the sources that a value may still be of. None is left where one of them says what it is: then why tells whether it
 // is that, and is empty if so.
 func (p *pass) workedOut(v *Value, sources []Source) (rest []Source, why string) {
-	worked := func(s Source) bool { return len(s.Is) > 0 }
+	worked := func(s Source) bool { return len(s.Is) > 0 && len(s.What) > 0 } // from nothing nothing is worked out
 	if !slices.ContainsFunc(sources, worked) || !p.settled(v) {
 		return sources, ""
 	}
 	listed := len(v.Choices) == 0 || slices.Contains(v.Choices, v.Text)
 	for i := range sources {
-		if listed && slices.ContainsFunc(sources[i].Is, func(is string) bool { return sameValue(v.Text, is) }) {
+		if listed && worked(sources[i]) && slices.ContainsFunc(sources[i].Is, func(is string) bool { return sameValue(v.Text, is) }) {
 			return nil, ""
 		}
 	}
