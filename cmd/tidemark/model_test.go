@@ -57,9 +57,6 @@ func TestInitOffersTheAgentsOwnProgram(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(policy), anyPort) || !strings.Contains(string(policy), "program: \"claude\"") {
 		t.Fatalf("%v\n%s", err, policy)
 	}
-	if left, _ := os.ReadDir(filepath.Join(data, "reader")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
 	out, _ = typed(t, "", "status", "--data", data)
 	if !strings.Contains(out, "reader: ok (program/haiku; ") {
 		t.Errorf("status: %s", out)
@@ -78,6 +75,12 @@ func TestInitOffersTheAgentsOwnProgram(t *testing.T) {
 	}
 	if out, code = typed(t, "", "init", "--background", "--hook", hook, "--data", data); code != exitOK || strings.Contains(out, "[y/N]") {
 		t.Errorf("again: exit %d\n%s", code, out)
+	}
+	if err := app.StopRunning(t.Context(), app.Paths{Data: data}); err != nil { // with the program that waits for the next message
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(data, "reader")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 
