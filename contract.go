@@ -190,7 +190,7 @@ func (m *Monitor) comesUp(x *step, d *policy.Decision) (w *session.Word, late bo
 	switch k := w.Contract; {
 	case len(w.Waited) >= maxRedrawn && !late, k == nil && s.described().Any():
 		return nil, false
-	case k != nil && (k.Failed != "" || k.Form != intent.ItemsVersion || k.Prompt == "" || slices.Contains(k.Tools, name)):
+	case k != nil && (k.Failed != "" || !intent.Lists(int(k.Form)) || k.Prompt == "" || slices.Contains(k.Tools, name)):
 		return nil, false
 	}
 	return w, late

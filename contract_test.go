@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,7 +21,8 @@ import (
 type clerk struct {
 	mu       sync.Mutex
 	prepared []intent.Request
-	wanted   []bool // whether each question waited
+	wanted   []bool          // whether each question waited
+	waited   []time.Duration // what the calls of those that did had waited before
 	draw     func(r intent.Request, wait bool) (intent.Contract, error)
 	read     func(d tool.Definition) *tool.Reading
 }
@@ -31,9 +33,12 @@ func (c *clerk) Prepare(_ string, r intent.Request) {
 	c.prepared = append(c.prepared, r)
 }
 
-func (c *clerk) Contract(_ context.Context, _ string, r intent.Request, wait bool) (intent.Contract, string, error) {
+func (c *clerk) Contract(ctx context.Context, _ string, r intent.Request, wait bool) (intent.Contract, string, error) {
 	c.mu.Lock()
 	c.wanted = append(c.wanted, wait)
+	if wait {
+		c.waited = append(c.waited, intent.Waited(ctx))
+	}
 	c.mu.Unlock()
 	out, err := c.draw(r, wait)
 	return out, "clerk", err

@@ -62,7 +62,7 @@ func (m *Monitor) advised(ctx context.Context, p *proposal, v *Verdict) error {
 		if !errors.Is(err, errCounsel) {
 			return err
 		}
-		c.want(context.WithValue(ctx, auditsKey{}, before))
+		c.want(intent.WithWaited(context.WithValue(ctx, auditsKey{}, before), c.contract.Took()))
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("wait for counsel: %w", err)
 		}

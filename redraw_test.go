@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -125,6 +126,27 @@ func TestNothingThatAnAgentChoseSpeaksToAReader(t *testing.T) {
 	}
 	if !strings.Contains(seen, `"diary__create_entry" takes "attendees" (array), "title" (string)`) {
 		t.Errorf("a reader saw no signature:\n%s", seen)
+	}
+}
+
+// MAN-12: a call that needs its message read, and once more with its tool, is told what it has waited: it does not wait twice.
+func TestACallThatNeedsTwoReadingsWaitsOnce(t *testing.T) {
+	k := secretary()
+	w := hooked(t, k)
+	draw := k.draw
+	k.draw = func(r intent.Request, wait bool) (intent.Contract, error) {
+		if !wait {
+			return intent.Contract{}, tidemark.ErrLate
+		}
+		w.clock.advance(2 * time.Second)
+		return draw(r, wait)
+	}
+	k.waited = nil
+	message := "Once more: put high water into the diary on 20 November at 9"
+	w.begin(tidemark.Turn{Ref: main("s"), Sender: owner(), Message: &message, HostTools: ownTools, Undescribed: true})
+	w.decide(main("s"), diaryCall)
+	if !slices.Equal(k.waited, []time.Duration{0, 2 * time.Second}) {
+		t.Errorf("they had waited %v", k.waited)
 	}
 }
 

@@ -33,13 +33,14 @@ var payloads = map[event.Kind]func(*rapid.T, *event.Event){
 	event.TurnSealed:    func(t *rapid.T, e *event.Event) { e.Seen = drawPayload[event.Seen](t) },
 }
 
-// drawPayload fills a payload; levels and sensitivities stay among those that exist.
+// drawPayload fills a payload; levels, sensitivities and forms stay among those that exist.
 func drawPayload[T any](t *rapid.T) *T {
 	levels := trust.Levels()
 	sensitivities := []trust.Sensitivity{trust.Public, trust.Internal, trust.Private, trust.Secret}
 	types := map[reflect.Type]*rapid.Generator[any]{
 		reflect.TypeFor[trust.Level]():       rapid.SampledFrom(levels[:]).AsAny(),
 		reflect.TypeFor[trust.Sensitivity](): rapid.SampledFrom(sensitivities).AsAny(),
+		reflect.TypeFor[event.Form]():        rapid.Map(rapid.IntRange(0, 3), func(n int) event.Form { return event.Form(n) }).AsAny(),
 	}
 	payload := rapid.MakeCustom[T](rapid.MakeConfig{Types: types}).Draw(t, "payload")
 	return &payload

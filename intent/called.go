@@ -18,13 +18,14 @@ func SignatureOf(name string, schema []byte) Signature {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		var p struct {
-			Type strictjson.Value `json:"type"`
+			Type strictjson.Value   `json:"type"`
+			Enum []strictjson.Value `json:"enum"`
 		}
 		kind := ""
 		if strictjson.Unmarshal(s.Properties[name], &p) == nil && p.Type.Kind() == '"' {
 			_ = strictjson.Unmarshal(p.Type, &kind) // a type that is no text is left out
 		}
-		out.Params = append(out.Params, Parameter{Name: name, Type: kind})
+		out.Params = append(out.Params, Parameter{Name: name, Type: kind, Choices: choicesOf(p.Enum)})
 	}
 	return out
 }

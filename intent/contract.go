@@ -11,7 +11,7 @@ import (
 )
 
 // ContractVersion names the prompt that contracts are drawn with.
-const ContractVersion = "contract-2"
+const ContractVersion = "contract-3"
 
 // The bounds of a contract. What is beyond them is left out: an act that is not in a
 // contract is asked about.
@@ -27,7 +27,7 @@ const (
 // the tools' names alone: it has read nothing else, so nothing else can have written it.
 type Contract struct {
 	Acts []Promise `json:"acts,omitzero"`
-	// V is the form: 0 and 1 have Acts, 2 has Items.
+	// V is the form: 0 and 1 have Acts, 2 and 3 have Items.
 	V       int      `json:"v,omitzero"`
 	Items   []Item   `json:"items,omitzero"`
 	Reads   []Look   `json:"reads,omitzero"`
@@ -64,6 +64,8 @@ type Signature struct {
 type Parameter struct {
 	Name string
 	Type string // as its schema says; may be empty
+	// Choices are the values that its schema lists; nil: it lists none.
+	Choices []string
 }
 
 // Request is all that a contract is drawn from. The last word is the message it is about.

@@ -10,12 +10,12 @@ import (
 
 // A change of it is a new ContractVersion.
 //
-//go:embed contract-2.txt
+//go:embed contract-3.txt
 var contractSystem string
 
 // ContractSchema is the form of the answer as JSON Schema, for providers that hold a model to one.
 //
-//go:embed contract-2.schema.json
+//go:embed contract-3.schema.json
 var ContractSchema string
 
 // maxIdentifier is how many signs of a name that others chose are shown.
@@ -98,6 +98,21 @@ func (r *Request) listed() (n int, lines string) {
 // types are what a schema may say that a parameter is; anything else it says is not shown.
 var types = []string{"string", "number", "integer", "boolean", "array", "object"}
 
+// kind is what is shown of the values of a parameter: their type, and those that are listed.
+func (p *Parameter) kind() string {
+	var says []string
+	if slices.Contains(types, p.Type) {
+		says = append(says, p.Type)
+	}
+	if shown := p.shown(); len(shown) > 0 {
+		says = append(says, framed.list(shown, maxChoices, maxChoice+2))
+	}
+	if len(says) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(says, ": ") + ")"
+}
+
 // line is a tool under the name it is shown by.
 func (s *Signature) line(name string) string {
 	line := "- " + framed.quote(name, maxName)
@@ -107,9 +122,7 @@ func (s *Signature) line(name string) string {
 		} else {
 			line += ", "
 		}
-		if line += framed.quote(arg, maxArgument); slices.Contains(types, s.Params[i].Type) {
-			line += " (" + s.Params[i].Type + ")"
-		}
+		line += framed.quote(arg, maxArgument) + s.Params[i].kind()
 	}
 	if n := len(s.Params) - maxArguments; n > 0 {
 		line += fmt.Sprintf(" …(+%d more)", n)

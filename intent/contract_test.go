@@ -113,7 +113,8 @@ func FuzzParseContract(f *testing.F) {
 	for _, s := range []string{
 		`{"items":[{"tool":"create_event","quote":"q","need":"asked","times":3,"args":[{"arg":"title","how":"write"}]}],"reads":[{"what":"x","links":true}],"never":[{"act":"pay"}]}`,
 		"```json\n{\"items\":[]}\n```", `{"items":[{"tool":"send_email","need":"step","args":[{"arg":"to","how":"said","what":["x"]}]}]}`, `{}`, `{"items":null}`, "<think></think>{}",
-		`{"never":[{"act":"burn","what":["x",1]}]}`,
+		`{"never":[{"act":"burn","what":["x",1],"first":true}]}`,
+		`{"items":[{"tool":"create_event","quote":"q","need":"asked","except":["x"],"or":"a","args":[{"arg":"title","how":"calc","what":["x"],"is":["y"]}]}],"follow":[{"source":"s","limit":"l"}]}`,
 	} {
 		f.Add(s)
 	}
@@ -125,7 +126,7 @@ func FuzzParseContract(f *testing.F) {
 			}
 			return
 		}
-		if len(c.Items) > 64 || c.V != 2 || c.Opens != "none" || c.Acts != nil {
+		if len(c.Items) > 64 || c.V != 3 || c.Opens != "none" || c.Acts != nil {
 			t.Fatalf("%q: %+v", text, c)
 		}
 		for _, a := range c.Items {

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
-// answered is the second form as a model answers it: nothing else may stand in an answer.
+// answered is the third form as a model answers it: nothing else may stand in an answer.
 type answered struct {
 	Items   []Item      `json:"items"`
 	Reads   []Look      `json:"reads"`
@@ -18,8 +18,9 @@ type answered struct {
 
 // forbidden is a ban as it is written: on one thing, or on several.
 type forbidden struct {
-	Act  string           `json:"act"`
-	What strictjson.Value `json:"what"`
+	Act   string           `json:"act"`
+	What  strictjson.Value `json:"what"`
+	First bool             `json:"first"`
 }
 
 // bansOf reads bans. One whose things cannot be read is on everything.
@@ -39,7 +40,7 @@ func bansOf(list []forbidden) []Ban {
 			several = []string{""}
 		}
 		for _, what := range several {
-			out = append(out, Ban{Act: f.Act, What: what})
+			out = append(out, Ban{Act: f.Act, What: what, First: f.First})
 		}
 	}
 	return out
@@ -91,7 +92,7 @@ func named(items []Item, tools []Signature) []Item {
 	return out
 }
 
-// DecodeContract reads a contract of either form that a host hands in, or that stands in a recording.
+// DecodeContract reads a contract of whichever form that a host hands in, or that stands in a recording.
 // Without tools every tool it names counts as offered.
 func DecodeContract(src []byte, tools []Signature) (Contract, error) {
 	var in *struct {
@@ -117,7 +118,10 @@ func DecodeContract(src []byte, tools []Signature) (Contract, error) {
 		Opens: in.Opens, Delegates: in.Delegates, Why: in.Why,
 	}
 	if c.V == 0 && len(c.Items) > 0 {
-		c.V = ItemsVersion // it says so itself
+		c.V = secondForm // it says so itself
+		if c.ofThird() != "" {
+			c.V = ItemsVersion
+		}
 	}
 	return c.Within(tools)
 }

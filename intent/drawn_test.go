@@ -15,7 +15,7 @@ import (
 // MAN-06
 func TestAnAnswerIsReadIntoItems(t *testing.T) {
 	item := intent.Item{Tool: "send_email", Quote: "mail Ann", Need: "asked", Times: 1, Args: []intent.Arg{{Arg: "to", How: "person", What: []string{"Ann"}, Of: "contacts"}}}
-	drawn := intent.Contract{V: 2, Opens: "none"}
+	drawn := intent.Contract{V: 3, Opens: "none"}
 	with := func(change func(*intent.Contract)) intent.Contract { c := drawn; change(&c); return c }
 	for name, tt := range map[string]struct {
 		text string
@@ -23,7 +23,7 @@ func TestAnAnswerIsReadIntoItems(t *testing.T) {
 	}{
 		"nothing is asked for": {`{}`, drawn},
 		"with every member, as providers that are held to the schema answer": {
-			`{"items":[{"tool":"send_email","quote":"mail Ann","need":"asked","times":1,"per":"","if":"","args":[{"arg":"to","how":"person","what":["Ann"],"of":"contacts"}]}],"reads":[],"follow":[],"never":[],"assents":false}`,
+			`{"items":[{"tool":"send_email","quote":"mail Ann","need":"asked","times":1,"per":"","except":[],"if":"","or":"","args":[{"arg":"to","how":"person","what":["Ann"],"of":"contacts","is":[]}]}],"reads":[],"follow":[],"never":[],"assents":false}`,
 			with(func(c *intent.Contract) { c.Items = []intent.Item{item} })},
 		"in a fence, after thoughts":  {"<think>hm</think>```json\n{\"assents\":true}\n```", with(func(c *intent.Contract) { c.Assents = true })},
 		"a tool that was not offered": {`{"items":[{"tool":"wipe","quote":"x","need":"asked"}]}`, drawn},

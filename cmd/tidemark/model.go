@@ -309,6 +309,12 @@ func (e *env) printUnderstood(t *app.ModelTrial) {
 		if i.If != "" {
 			e.printf("      only %q\n", i.If)
 		}
+		for _, x := range i.Except {
+			e.printf("      but not %q\n", x)
+		}
+		if i.Or != "" {
+			e.printf("      one of the choice %s, and not each\n", i.Or)
+		}
 		for _, a := range i.Args {
 			e.printf("      %s: %s\n", a.Arg, sourceOf(&a))
 		}
@@ -317,10 +323,18 @@ func (e *env) printUnderstood(t *app.ModelTrial) {
 		e.printf("  to be opened: %q\n", r.What)
 	}
 	for _, f := range c.Follow {
-		e.printf("  to be followed: %q\n", f.Source)
+		limit := ""
+		if f.Limit != "" {
+			limit = fmt.Sprintf(", %q", f.Limit)
+		}
+		e.printf("  to be followed: %q%s\n", f.Source, limit)
 	}
 	for _, b := range c.Never {
-		e.printf("  %s %s %s\n", e.ui.word("bad", "never"), b.Act, b.What)
+		when := "never"
+		if b.First {
+			when = "shown first:"
+		}
+		e.printf("  %s %s %s\n", e.ui.word("bad", when), b.Act, b.What)
 	}
 	switch {
 	case t.Dropped > 0:
@@ -334,7 +348,8 @@ func (e *env) printUnderstood(t *app.ModelTrial) {
 func sourceOf(a *intent.Arg) string {
 	said := map[string]string{
 		"said": "as said", "most": "at most", "person": "the person", "from": "taken from", "calc": "worked out from", "own": "your own",
-		"write": "worded by the agent", "command": "the command",
+		"write": "worded by the agent", "command": "the command", "thing": "the thing", "made": "made by an earlier act",
+		"choose": "left to the agent, of what is listed",
 	}[a.How]
 	for _, w := range a.What {
 		said += " " + strconv.Quote(w)
@@ -344,6 +359,9 @@ func sourceOf(a *intent.Arg) string {
 	}
 	if a.Of != "" {
 		said += " " + strconv.Quote(a.Of)
+	}
+	if len(a.Is) > 0 {
+		said += ": " + strings.Join(a.Is, " or ")
 	}
 	return said
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +40,9 @@ func (e *env) status(ctx context.Context) error {
 	if err != nil {
 		e.report(err) // the rest is known all the same
 	}
-	lost := app.Lost(app.Facts{Model: hasModel(s.Parts), Box: e.boxHere(), Remote: running && !app.OnThisMachine(at), System: runtime.GOOS})
+	lost := app.Lost(app.Facts{
+		Model: app.HasModel(s.Parts), Box: e.boxHere(), Remote: running && !app.OnThisMachine(at), System: runtime.GOOS,
+	})
 	if e.json {
 		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes, "lost": lost}
 		if running {
@@ -86,11 +87,6 @@ func (e *env) status(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// hasModel reports whether a model is set up that reads what the user says.
-func hasModel(parts []app.Part) bool {
-	return slices.ContainsFunc(parts, func(p app.Part) bool { return p.Name == "auditor" })
 }
 
 // boxHere says which box can be made here, by making one.

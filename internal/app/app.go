@@ -174,6 +174,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.startRetention()
+	a.outside.warm()
 	if err := a.startAnchors(key); err != nil {
 		return err
 	}

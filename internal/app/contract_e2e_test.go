@@ -60,7 +60,7 @@ func TestAContractIsDrawnForEachMessage(t *testing.T) {
 		s.call("s", "read_notes", `{"path":"a"}`)
 		s.call("s", "read_notes", `{"path":"b"}`)
 		got := s.contracts("s")
-		if len(got) != 1 || got[0].Failed != "" || len(got[0].Items) != 1 || got[0].Items[0].Args[0].How != "person" || got[0].Items[0].Pin == "" || got[0].Form != 2 || got[0].Model != "test-model" {
+		if len(got) != 1 || got[0].Failed != "" || len(got[0].Items) != 1 || got[0].Items[0].Args[0].How != "person" || got[0].Items[0].Pin == "" || got[0].Form != 3 || got[0].Model != "test-model" {
 			t.Errorf("%s: recorded %+v", provider, got)
 		}
 		s.stop()

@@ -290,7 +290,7 @@ func TryModel(ctx context.Context, p Paths, o *ModelOffer, q Trying) (*ModelTria
 	t := &ModelTrial{Model: name, TookMs: time.Since(start).Milliseconds(), Contract: c}
 	t.Contract.Items = nil
 	for _, i := range c.Items { // each alone: an item that is left out has no trace in what is kept
-		m := mandate.Mandate{Items: []mandate.Item{{Tool: i.Tool, Quote: i.Quote}}}
+		m := mandate.Mandate{Items: []mandate.Item{{Tool: i.Tool, Quote: i.Quote, Except: i.Except}}}
 		if len(m.Within([]string{words}).Items) == 0 {
 			t.Dropped++
 			continue

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,22 @@ type outside struct {
 	webhook  *webhook.Webhook         // the one of them that answers come to; nil: none
 	provider *oidc.Provider           // where people sign in to the console; nil: nowhere
 	files    []io.Closer
+}
+
+// warm makes the model ready that reads the first message.
+func (o *outside) warm() {
+	if o.auditor != nil {
+		o.auditor.Warm()
+	}
+}
+
+// HasModel reports whether a model is set up that reads what users say: of the file's section, of either name, of a client's upstream
+// or of an agent's own program. One that fails for now is; one of which something is missing is none.
+func HasModel(parts []Part) bool {
+	return slices.ContainsFunc(parts, func(p Part) bool {
+		reads := p.Name == "auditor" || p.Name == "reader" || strings.HasPrefix(p.Name, "reader: ")
+		return reads && p.Detail != noReader
+	})
 }
 
 // openOutside makes them. Nothing is contacted yet. Where no files are named, nothing is kept.

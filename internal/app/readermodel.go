@@ -290,8 +290,8 @@ func (o *outside) openUpstreams(cfg *config.Config, base auditor.Options, logger
 			}
 			o.lent.Upstream(u.Name, wire, client)
 		}
-		logger.Info("reader: what users type to agents behind the LLM proxy, and the names of tools and their parameters, are shown to a "+
-			"model of the upstream that the client asks anyway, with the client's own API key",
+		logger.Info("reader: what users type to agents behind the LLM proxy, and the names of tools, their parameters and listed "+
+			"choices, are shown to a model of the upstream that the client asks anyway, with the client's own API key",
 			"upstream", u.Name, "to", u.BaseURL, "model", model)
 	}
 	return nil
@@ -328,8 +328,9 @@ func (o *outside) lend() func(session, upstream, api, wire string, h http.Header
 
 // What leaves to whom, in words.
 const (
-	hostLeaves     = "its own program is shown what its users type, and names of tools and parameters; "
-	upstreamLeaves = " is shown what users type, and names of tools and parameters, with the client's own API key; logins are not used"
+	hostLeaves     = "its own program is shown what its users type, and names of tools, parameters and listed choices; "
+	upstreamLeaves = " is shown what users type, and names of tools, parameters and listed choices, with the client's own API key; " +
+		"logins are not used"
 )
 
 // lentParts are what becomes of them.

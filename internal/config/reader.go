@@ -21,7 +21,7 @@ const (
 
 // The uses of a model. Each lets something else leave this machine, so each is switched on by itself.
 const (
-	useWords       = "words"       // what users say, with names of tools and of their parameters
+	useWords       = "words"       // what users say, with names of tools, of their parameters and of the choices that these list
 	useDefinitions = "definitions" // what tools say of themselves
 	useCalls       = "calls"       // arguments of calls
 )

@@ -32,18 +32,20 @@ func Kept(c *intent.Contract, redacted func(string) string) *event.Contract {
 	return out
 }
 
-// itemsTo writes what a contract of the second form says into the log's form of it.
+// itemsTo writes what a contract that lists items says into the log's form of it.
 func itemsTo(out *event.Contract, c *intent.Contract, redacted func(string) string) {
-	out.Form, out.Assents = c.V, c.Assents
+	all := func(list []string) (out []string) {
+		for _, s := range list {
+			out = append(out, redacted(s))
+		}
+		return out
+	}
+	out.Form, out.Assents = event.Form(c.V), c.Assents
 	for _, i := range c.Items {
 		it := event.ContractItem{Tool: i.Tool, Quote: redacted(i.Quote), Need: i.Need, Times: i.Times}
-		it.Per, it.If = redacted(i.Per), redacted(i.If)
+		it.Per, it.If, it.Except, it.Or = redacted(i.Per), redacted(i.If), all(i.Except), i.Or
 		for _, a := range i.Args {
-			kept := event.ContractArg{Arg: a.Arg, How: a.How, Of: redacted(a.Of)}
-			for _, w := range a.What {
-				kept.What = append(kept.What, redacted(w))
-			}
-			it.Args = append(it.Args, kept)
+			it.Args = append(it.Args, event.ContractArg{Arg: a.Arg, How: a.How, What: all(a.What), Of: redacted(a.Of), Is: all(a.Is)})
 		}
 		out.Items = append(out.Items, it)
 	}
@@ -52,9 +54,16 @@ func itemsTo(out *event.Contract, c *intent.Contract, redacted func(string) stri
 	}
 	for _, f := range c.Follow {
 		out.Follow = append(out.Follow, redacted(f.Source))
+		if f.Limit == "" {
+			continue
+		}
+		if out.Limits == nil {
+			out.Limits = map[string]string{}
+		}
+		out.Limits[redacted(f.Source)] = redacted(f.Limit)
 	}
 	for _, b := range c.Never {
-		out.Never = append(out.Never, event.Ban{Act: b.Act, What: redacted(b.What)})
+		out.Never = append(out.Never, event.Ban{Act: b.Act, What: redacted(b.What), First: b.First})
 	}
 }
 
@@ -74,31 +83,33 @@ func Judged(c *event.Contract) *warrant.Contract {
 	return out
 }
 
-// binds reports whether a contract is judged by its items. All of the second form are. One of the first form can be read
+// binds reports whether a contract is judged by its items. All that list any are. One of the first form can be read
 // into items too (mandate.FirstForm), which asks far more than its acts do: it says too little of where values come from. It is
 // judged by its acts until items hold more, and this is the one place that says so.
-func binds(c *event.Contract) bool { return c.Form == intent.ItemsVersion }
+func binds(c *event.Contract) bool { return intent.Lists(int(c.Form)) }
 
-// mandateOf are the items of a contract of either form, as judgement takes them.
+// mandateOf are the items of a contract of whichever form, as judgement takes them.
 func mandateOf(c *event.Contract) *mandate.Mandate {
-	out := &mandate.Mandate{Reads: slices.Clone(c.Reads), Follow: slices.Clone(c.Follow), Assents: c.Assents}
+	out := &mandate.Mandate{Reads: slices.Clone(c.Reads), Follow: slices.Clone(c.Follow), Limits: c.Limits, Assents: c.Assents}
 	for n, i := range c.Items {
 		if i.Tool == "" {
 			continue // it was taken back
 		}
 		it := mandate.Item{
 			ID: fmt.Sprintf("m%d.%d", c.Word, n+1), Tool: tool.Name(i.Tool), Quote: i.Quote, Step: i.Need != "asked", Times: i.Times,
-			Per: i.Per, If: i.If, Pin: i.Pin, Args: map[string][]mandate.Source{},
+			Per: i.Per, If: i.If, Pin: i.Pin, Args: map[string][]mandate.Source{}, Except: slices.Clone(i.Except), Or: i.Or,
 		}
 		for _, a := range i.Args {
-			it.Args[a.Arg] = append(it.Args[a.Arg], mandate.Source{How: mandate.HowNamed(a.How), What: slices.Clone(a.What), Of: a.Of})
+			it.Args[a.Arg] = append(it.Args[a.Arg], mandate.Source{
+				How: mandate.HowNamed(a.How), What: slices.Clone(a.What), Of: a.Of, Is: slices.Clone(a.Is),
+			})
 		}
 		out.Items = append(out.Items, it)
 	}
 	for _, b := range c.Never {
 		out.Never = append(out.Never, mandate.Ban(b))
 	}
-	if c.Form != intent.ItemsVersion {
+	if !binds(c) {
 		var acts []mandate.Promise
 		for _, a := range c.Acts {
 			acts = append(acts, mandate.Promise{Tool: tool.Name(a.Tool), Args: a.Args, Most: a.Most})

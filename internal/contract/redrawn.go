@@ -35,6 +35,7 @@ func Redrawn(before, now *event.Contract, added string) *event.Contract {
 		return slices.DeleteFunc(slices.Clone(a), func(x string) bool { return !slices.Contains(b, x) })
 	}
 	out.Reads, out.Follow = inBoth(before.Reads, now.Reads), inBoth(before.Follow, now.Follow)
+	out.Follow = slices.DeleteFunc(out.Follow, func(f string) bool { return before.Limits[f] != now.Limits[f] })
 	return &out
 }
 
@@ -43,9 +44,12 @@ func sameItem(a, b *event.ContractItem) bool {
 	if a.Tool != b.Tool || a.Need != b.Need || a.Per != b.Per || a.If != b.If || len(a.Args) != len(b.Args) || a.Times != b.Times {
 		return false
 	}
+	if a.Or != b.Or || !slices.Equal(a.Except, b.Except) {
+		return false
+	}
 	return !slices.ContainsFunc(a.Args, func(x event.ContractArg) bool {
 		return !slices.ContainsFunc(b.Args, func(y event.ContractArg) bool {
-			return x.Arg == y.Arg && x.How == y.How && x.Of == y.Of && slices.Equal(x.What, y.What)
+			return x.Arg == y.Arg && x.How == y.How && x.Of == y.Of && slices.Equal(x.What, y.What) && slices.Equal(x.Is, y.Is)
 		})
 	})
 }

@@ -13,17 +13,18 @@ import (
 func drawContract(t *rapid.T) *event.Contract {
 	word := rapid.SampledFrom([]string{"", "a", "b", "c"})
 	arg := rapid.Custom(func(t *rapid.T) event.ContractArg {
-		return event.ContractArg{Arg: word.Draw(t, "arg"), How: word.Draw(t, "how"), Of: word.Draw(t, "of"), What: rapid.SliceOfN(word, 0, 1).Draw(t, "what")}
+		return event.ContractArg{Arg: word.Draw(t, "arg"), How: word.Draw(t, "how"), Of: word.Draw(t, "of"), What: rapid.SliceOfN(word, 0, 1).Draw(t, "what"), Is: rapid.SliceOfN(word, 0, 1).Draw(t, "is")}
 	})
 	item := rapid.Custom(func(t *rapid.T) event.ContractItem {
 		return event.ContractItem{
 			Tool: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "tool"), Quote: word.Draw(t, "quote"), Need: "asked",
 			Times: rapid.IntRange(0, 2).Draw(t, "times"), Args: rapid.SliceOfN(arg, 0, 2).Draw(t, "args"),
+			Except: rapid.SliceOfN(word, 0, 1).Draw(t, "except"), Or: word.Draw(t, "or"),
 		}
 	})
 	return &event.Contract{
-		Word: 1, Form: 2, Items: rapid.SliceOfN(item, 0, 5).Draw(t, "items"), Reads: rapid.SliceOfN(word, 0, 2).Draw(t, "reads"),
-		Follow: rapid.SliceOfN(word, 0, 2).Draw(t, "follow"), Assents: rapid.Bool().Draw(t, "assents"),
+		Word: 1, Form: 3, Items: rapid.SliceOfN(item, 0, 5).Draw(t, "items"), Reads: rapid.SliceOfN(word, 0, 2).Draw(t, "reads"),
+		Follow: rapid.SliceOfN(word, 0, 2).Draw(t, "follow"), Limits: rapid.MapOfN(word, word, 0, 2).Draw(t, "limits"), Assents: rapid.Bool().Draw(t, "assents"),
 		Never: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event.Ban { return event.Ban{Act: word.Draw(t, "act")} }), 0, 2).Draw(t, "never"),
 	}
 }
@@ -32,7 +33,7 @@ func drawContract(t *rapid.T) *event.Contract {
 func slots(i *event.ContractItem) []string {
 	var out []string
 	for _, a := range i.Args {
-		out = append(out, a.Arg+"|"+a.How+"|"+a.Of+"|"+slices.Concat(a.What, []string{""})[0])
+		out = append(out, a.Arg+"|"+a.How+"|"+a.Of+"|"+slices.Concat(a.What, []string{""})[0]+"|"+slices.Concat(a.Is, []string{""})[0])
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -46,7 +47,7 @@ func TestLawReadingAgainNeverWidens(t *testing.T) {
 		got := contract.Redrawn(before, now, "x")
 		in := func(list []event.ContractItem, it event.ContractItem) bool {
 			return slices.ContainsFunc(list, func(o event.ContractItem) bool {
-				return o.Tool == it.Tool && o.Times == it.Times && slices.Equal(slots(&o), slots(&it))
+				return o.Tool == it.Tool && o.Times == it.Times && o.Or == it.Or && slices.Equal(o.Except, it.Except) && slices.Equal(slots(&o), slots(&it))
 			})
 		}
 		for n, it := range got.Items {
@@ -70,6 +71,11 @@ func TestLawReadingAgainNeverWidens(t *testing.T) {
 				if !slices.Contains(list[1], x) || !slices.Contains(list[2], x) {
 					t.Fatalf("%q is not in both readings", x)
 				}
+			}
+		}
+		for _, f := range got.Follow {
+			if before.Limits[f] != now.Limits[f] {
+				t.Fatalf("%q is followed beyond %q", f, before.Limits[f])
 			}
 		}
 		if got.Assents && !(before.Assents && now.Assents) {

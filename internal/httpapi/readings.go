@@ -35,7 +35,7 @@ type Reading struct {
 	ID          string `json:"id" doc:"the answer goes to POST /v1/readings/{id}"`
 	Kind        string `json:"kind" enum:"contract,act" doc:"what a message asks for, or whether it wants an act"`
 	System      string `json:"system" doc:"the instructions, for the model's system prompt"`
-	User        string `json:"user" doc:"what the model is to read: words of users, names of tools and of their parameters"`
+	User        string `json:"user" doc:"what the model is to read: words of users, names of tools, parameters and listed choices"`
 	Schema      string `json:"schema,omitzero" doc:"of the answer, as JSON Schema"`
 	ExpiresInMs int64  `json:"expiresInMs" doc:"later nobody waits for it"`
 }

@@ -171,13 +171,14 @@ func (c *Context) sources(m *meaning.Meaning) map[string]string {
 // task is one message of the owner's and what is done for it: what was agreed on, and what was done since. The next
 // message ends it, whatever it says. The zero task gives nothing.
 type task struct {
-	agreed *Contract         // of the message; nil: none
-	done   map[string]*tally // our acts since, by tool
+	agreed  *Contract         // of the message; nil: none
+	done    map[string]*tally // our acts since, by tool
+	brought map[string]bool   // ids and links that they returned, which stood nowhere before; nil: none
 }
 
 // end is what another message does to a task.
 func (t *task) end() {
-	t.agreed = nil
+	t.agreed, t.brought = nil, nil
 	clear(t.done)
 }
 
@@ -285,3 +286,94 @@ func (j *judging) promised(k Kind, path, value string, e Evidence, why string) (
 	}
 	return e, why
 }
+
+// forbids says to people what a ban is; nil: the certain reader found it.
+func forbids(b *mandate.Ban) string {
+	if b != nil && b.First {
+		return "you wanted to see it first"
+	}
+	return "you said not to"
+}
+
+// usedTogether reports whether the choice that an item is one of was made: its items are done as often as one of them, and not each.
+// What was done with one of their tools counts, whichever item it was done by.
+func (j *judging) usedTogether(m *mandate.Mandate, it *mandate.Item) bool {
+	if it.Or == "" || j.repeats() {
+		return false
+	}
+	most, since, tools := 0, len(j.c.said), map[string]bool{}
+	for _, o := range m.Together(it) {
+		tools[o.Tool], since = true, min(since, o.Message)
+		if o.Per != "" {
+			most = maxEach
+		}
+		most = max(most, o.Times, 1)
+	}
+	times := 0
+	for name := range tools {
+		times += j.c.times(name, since)
+	}
+	return times >= most
+}
+
+// madeHere keeps what an act of the task at hand made: the one id, and the one link, of its answer that stood nowhere before. An
+// answer with several of a kind makes none of them.
+func (c *Context) madeHere(content []byte, args []leaves.Leaf) {
+	var ids, links []string
+	note := func(v string) {
+		n := origin.Normal(v)
+		known := n == "" || len(v) > maxMadeLength || c.index.Of(v).Class != origin.Unseen
+		for i := range args {
+			known = known || args[i].Text == v
+		}
+		switch {
+		case known:
+		case startsURL(v):
+			links = appendOnce(links, n)
+		default:
+			ids = appendOnce(ids, n)
+		}
+	}
+	v, ok := origin.Parse(content)
+	if !ok {
+		return
+	}
+	eachID(&v, 0, note)
+	eachLink(&v, 0, note)
+	for _, list := range [][]string{ids, links} {
+		if len(list) == 1 && len(c.brought) < maxMade {
+			if c.brought == nil {
+				c.brought = map[string]bool{}
+			}
+			c.brought[list[0]] = true
+		}
+	}
+}
+
+// maxMadeLength bounds an id or a link of what was made.
+const maxMadeLength = 512
+
+// eachLink calls do with the texts of an answer that are nothing but an address.
+func eachLink(v *origin.Value, depth int, do func(string)) {
+	for i := range v.Kids {
+		k := &v.Kids[i]
+		switch {
+		case k.Shape == origin.Scalar && startsURL(k.Text):
+			do(k.Text)
+		case k.Shape != origin.Scalar && depth < 2:
+			eachLink(k, depth+1, do)
+		}
+	}
+}
+
+func appendOnce(list []string, v string) []string {
+	for _, o := range list {
+		if o == v {
+			return list
+		}
+	}
+	return append(list, v)
+}
+
+// MadeHere implements mandate.Maker.
+func (w world) MadeHere(v string) bool { return w.c.brought[origin.Normal(v)] }

@@ -246,8 +246,8 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 	m = m.Pinned(j.c.pin)
 	call := j.asCall(values)
 	w := world{c: j.c, strays: map[string]string{}, told: j.c.tells()}
-	if m.Forbids(call, j.c.records) != nil || j.c.user.lookOnly() { // a ban of either reader holds
-		j.w.add(Act, "", j.m.Tool, Nothing, "you said not to")
+	if ban := m.Forbids(call, j.c.records); ban != nil || j.c.user.lookOnly() { // a ban of either reader holds
+		j.w.add(Act, "", j.m.Tool, Nothing, forbids(ban))
 		return
 	}
 	got := m.Cover(call, w, j.c.records)
@@ -266,7 +266,7 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 		return
 	}
 	j.w.Item = &Item{ID: got.Item.ID, Giver: "contract", Quote: got.Item.Quote}
-	if j.used(m) {
+	if j.used(m) || j.usedTogether(m, got.Item) {
 		j.w.add(Act, "", j.m.Tool, Nothing, "it was done as often as you asked for")
 		return
 	}
@@ -343,10 +343,16 @@ func missingKind(r mandate.Role, d Deed) Kind {
 	return Object
 }
 
+// repeats reports whether a call was made before and does nothing more.
+func (j *judging) repeats() bool {
+	once := j.w.Deed == Delete || j.w.Deed == Grant || j.w.Deed == Change || j.w.Deed == Tidy // to send once more is another letter
+	t := j.c.done[j.m.Tool]
+	return t != nil && once && t.again(j.w.Deed, j.args)
+}
+
 // used reports whether the items for a tool are spent.
 func (j *judging) used(m *mandate.Mandate) bool {
-	once := j.w.Deed == Delete || j.w.Deed == Grant || j.w.Deed == Change || j.w.Deed == Tidy // to send once more is another letter
-	if t := j.c.done[j.m.Tool]; t != nil && once && t.again(j.w.Deed, j.args) {
+	if j.repeats() {
 		return false
 	}
 	most, since := 0, len(j.c.said)
@@ -382,6 +388,9 @@ func (j *judging) asCall(values []leaves.Leaf) *mandate.Call {
 			l := &list[i]
 			p := j.resolve(l)
 			v := mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag, Act: p.Chooses, Sum: p.Role == meaning.Amount}
+			if v.Decides = p.Decides; p.Listed != nil {
+				v.Choices, v.Default, v.Decides = p.Listed.Values, p.Listed.Default, p.Decides || p.Listed.Reaches()
+			}
 			out.Values = append(out.Values, v)
 		}
 	}

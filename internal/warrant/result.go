@@ -110,6 +110,7 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more bool) {
 	c.actedAt = r.Step
 	c.madeBy(r.Content, values)
+	c.madeHere(r.Content, values)
 	if m.Thing != "" {
 		c.things[m.Thing] = true
 	}

@@ -114,7 +114,7 @@ func (c *Client) take(a *Answers) {
 	for _, line := range a.said {
 		switch {
 		case line.Model != c.o.Model:
-		case line.Kind == kindContract:
+		case line.Kind == KindContract:
 			c.drawn.put(line.Key, line.Answer)
 		case c.o.CacheFor > 0:
 			c.cache.put(line.Key, answer{line.Answer, line.Time.Add(c.o.CacheFor)})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/tidemark/tidemark/intent"
 )
 
 // Answerer is a model that is no endpoint: a program of this machine. It answers one prompt at a time, knows nothing of the one
@@ -14,6 +16,20 @@ type Answerer interface {
 	// Check reports whether it could answer, without asking it anything.
 	Check(ctx context.Context) error
 	Close()
+}
+
+// Warmer is an Answerer that can make ready for a prompt before it comes.
+type Warmer interface {
+	// Warm makes ready for a prompt with the instructions and the form of this one, and does not wait for it.
+	Warm(p Prompt)
+}
+
+// Warm makes ready for the first message, where whoever answers can.
+func (c *Client) Warm() {
+	if w, ok := c.o.Program.(Warmer); ok && c.o.Contracts && c.replay == nil {
+		q := c.contract("", &intent.Request{})
+		w.Warm(Prompt{System: plain(q.system), Schema: q.schema, Kind: q.kind})
+	}
 }
 
 // Prompt is what is asked.

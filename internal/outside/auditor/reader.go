@@ -17,14 +17,14 @@ var _ tidemark.Reader = (*Client)(nil)
 // wanted again within the same turn, whatever the cache is set to.
 const maxDrawn = 4096
 
-// kindContract is the kind of a request for a contract.
-const kindContract = "contract"
+// KindContract is the kind of a request for a contract.
+const KindContract = "contract"
 
 // contract is the request for a contract.
 func (c *Client) contract(session string, r *intent.Request) request {
 	system, user := r.Prompt()
 	return request{
-		kind: kindContract, session: session, apart: c.o.Lent != nil,
+		kind: KindContract, session: session, apart: c.o.Lent != nil,
 		system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
 		schema: intent.ContractSchema,
 		check: func(text string) error {
@@ -50,6 +50,9 @@ func (c *Client) Prepare(session string, r intent.Request) {
 
 func (c *Client) fetchDrawn(key string, q *request) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
+		if text, known := c.drawn.get(key); known {
+			return text, nil // it came while this request was on its way here
+		}
 		text, err := c.fetch(ctx, key, q)
 		if err == nil {
 			c.drawn.put(key, text)
@@ -85,7 +88,7 @@ func (c *Client) Contract(
 
 // drawnText finds the answer, or waits for it as long as a call may be kept waiting. The
 // question then goes on, so that a later call finds it.
-func (c *Client) drawnText(ctx context.Context, session string, q *request, wait bool) (string, error) {
+func (c *Client) drawnText(ctx context.Context, session string, q *request, waits bool) (string, error) {
 	key := q.key(c.o.Model)
 	if c.replay != nil {
 		text, known := c.replay[key]
@@ -97,17 +100,18 @@ func (c *Client) drawnText(ctx context.Context, session string, q *request, wait
 	if text, known := c.drawn.get(key); known {
 		return text, nil
 	}
-	if !wait {
+	if !waits {
 		return "", tidemark.ErrLate
 	}
 	if !c.flights.flying(key) && !c.spend(ctx, session) {
 		return "", ErrBudget
 	}
-	waiting, cancel := context.WithTimeout(ctx, c.o.ContractWait)
+	wait := max(0, c.o.ContractWait-intent.Waited(ctx))
+	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	text, err := c.flights.do(waiting, key, q.timeout, c.fetchDrawn(key, q))
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		err = fmt.Errorf("%w: after %s", tidemark.ErrLate, c.o.ContractWait.Round(time.Millisecond))
+		err = fmt.Errorf("%w: after %s", tidemark.ErrLate, wait.Round(time.Millisecond))
 	}
 	return text, err
 }

@@ -17,8 +17,23 @@ var answers = map[string]func(out []byte) (auditor.Reply, error){
 	"claude": claudeAnswer, "codex": codexAnswer, "gemini": geminiAnswer,
 }
 
+// inputs write what programs read.
+var inputs = map[string]func(words string) (string, error){
+	"": func(words string) (string, error) { return words, nil }, "line": claudeLine,
+}
+
+// claudeLine is a message as one line: a program that is given a text as it is does not wait for it.
+func claudeLine(words string) (string, error) {
+	line, err := strictjson.Marshal(map[string]any{
+		"type": "user", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": words}}},
+	})
+	return string(line) + "\n", err
+}
+
+// claudeAnswer takes the one line that is the result.
 func claudeAnswer(out []byte) (auditor.Reply, error) {
-	var in *struct {
+	type result struct {
+		Type    string           `json:"type"`
 		Failed  bool             `json:"is_error"`
 		Subtype string           `json:"subtype"`
 		Form    strictjson.Value `json:"structured_output"`
@@ -29,7 +44,17 @@ func claudeAnswer(out []byte) (auditor.Reply, error) {
 			Out    int `json:"output_tokens"`
 		} `json:"usage"`
 	}
-	if strictjson.Unmarshal(bytes.TrimSpace(out), &in) != nil || in == nil {
+	var in *result
+	for line := range bytes.Lines(out) {
+		var one result
+		switch err := strictjson.Unmarshal(bytes.TrimSpace(line), &one); {
+		case err != nil, one.Type == "result" && in != nil:
+			return auditor.Reply{}, errNoForm
+		case one.Type == "result":
+			in = &one
+		}
+	}
+	if in == nil {
 		return auditor.Reply{}, errNoForm
 	}
 	if in.Failed || in.Subtype != "success" {

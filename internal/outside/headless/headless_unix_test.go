@@ -30,6 +30,11 @@ const contract = `{"items":[],"reads":[],"follow":[],"never":[],"assents":false}
 // made is a program that behaves so, and the folder it works in.
 func made(t *testing.T, how string) (p *headless.Program, folder, answer string) {
 	t.Helper()
+	return madeWith(t, how, func(*headless.Options) {})
+}
+
+func madeWith(t *testing.T, how string, change func(*headless.Options)) (p *headless.Program, folder, answer string) {
+	t.Helper()
 	dir := t.TempDir()
 	answer, folder = filepath.Join(dir, "answer.json"), filepath.Join(dir, "data")
 	if err := os.WriteFile(answer, []byte(contract), 0o600); err != nil {
@@ -52,6 +57,7 @@ func made(t *testing.T, how string) (p *headless.Program, folder, answer string)
 	}
 	proof.Faults = nil // what it does in a trial is another test's
 	o.Proof = proof
+	change(&o)
 	if p, err = headless.New(o); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +92,9 @@ func TestAnAnswerIsUsedAndNothingIsLeftBehind(t *testing.T) {
 
 // MAN-12
 func TestWhatIsNoAnswerIsAnError(t *testing.T) {
-	for how, want := range map[string]string{"garbage": "it printed none", "flood": "more than 65536 bytes", "away": "nobody is logged in"} {
+	for how, want := range map[string]string{
+		"garbage": "it printed none", "flood": "more than 65536 bytes", "away": "nobody is logged in", "dies": "it ended with code -1", "limit": "it ended with code 1",
+	} {
 		t.Run(how, func(t *testing.T) {
 			p, folder, _ := made(t, "good")
 			if how != "" {
@@ -126,7 +134,7 @@ func untried(t *testing.T, how string) (p *headless.Program, folder, answer stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	proof := &headless.Proof{Program: "claude", Path: path, File: real, Size: now.Size(), Changed: now.ModTime().UTC()}
+	proof := &headless.Proof{Program: "claude", Revision: r.Revision, Path: path, File: real, Size: now.Size(), Changed: now.ModTime().UTC()}
 	p, err = headless.New(headless.Options{
 		Recipe: r, Path: path, Home: t.TempDir(), Folder: folder, Proof: proof,
 		Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] },

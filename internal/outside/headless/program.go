@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +26,8 @@ type Options struct {
 	Home   string // of the user
 	Folder string // private to us, in which each prompt gets its own; it is made
 	Getenv func(string) string
-	Proof  *Proof // that this very file was tried; nil: it was not, and does not answer
+	Proof  *Proof        // that this very file was tried; nil: it was not, and does not answer
+	Idle   time.Duration // how long one that was started ahead waits; 0 is 10 minutes
 }
 
 // Program is a program that answers.
@@ -37,6 +37,8 @@ type Program struct {
 
 	mu      sync.Mutex
 	catalog []byte // guarded by mu; as it printed it
+
+	waiting waiting // one that was started ahead
 }
 
 // The bounds of one run.
@@ -87,13 +89,10 @@ func (p *Program) Name() string { return p.o.Recipe.Name + "/" + p.o.Model }
 // Model is what the program is told to ask.
 func (p *Program) Model() string { return p.o.Model }
 
-// Close does nothing: each run ends by itself.
-func (p *Program) Close() {}
-
 // Check reports whether the program that was tried is still the one that is there, and somebody is logged in as far as it
 // can say so without asking its provider for an answer.
 func (p *Program) Check(ctx context.Context) error {
-	if err := p.o.Proof.holds(p.o.Path); err != nil {
+	if err := p.o.Proof.holds(p.o.Path, p.o.Recipe); err != nil {
 		return err
 	}
 	if len(p.o.Recipe.Login) == 0 {
@@ -109,29 +108,63 @@ func (p *Program) Check(ctx context.Context) error {
 	return err
 }
 
-// Ask has a prompt answered by a run of its own.
+// Ask has a prompt answered by a run of its own: by one that waits for such a prompt, or by one that is started now.
 func (p *Program) Ask(ctx context.Context, q auditor.Prompt) (auditor.Reply, error) {
-	if err := p.o.Proof.holds(p.o.Path); err != nil && p.try == nil {
+	if err := p.o.Proof.holds(p.o.Path, p.o.Recipe); err != nil && p.try == nil {
+		p.waiting.drop() // it is not what was tried any more
 		return auditor.Reply{}, err
 	}
-	return p.within(func(d *desk) (auditor.Reply, error) {
-		if err := d.lay(ctx, q); err != nil {
+	if r := p.waiting.take(q); r != nil {
+		reply, err := p.finish(ctx, r, q)
+		return p.next(q, reply, errors.Join(err, r.desk.clear()))
+	}
+	reply, err := p.within(func(d *desk) (auditor.Reply, error) {
+		r, err := p.begin(ctx, d, q)
+		if err != nil {
 			return auditor.Reply{}, err
 		}
-		var more []string
-		if p.try != nil {
-			more = p.o.Recipe.Trial.Argv
-		}
-		out, printed, err := d.run(ctx, p.o.Recipe.command(d.places(q.Schema), q.Schema, more), q.User, maxOutput)
-		if err != nil {
-			return auditor.Reply{}, p.explain(err, string(out)+printed)
-		}
-		reply, err := answers[p.o.Recipe.Answer](out)
-		if err != nil {
-			return auditor.Reply{}, p.explain(err, string(out)+printed)
-		}
-		return reply, nil
+		return p.finish(ctx, r, q)
 	})
+	return p.next(q, reply, err)
+}
+
+// next is what was answered. After an answer the next run is started ahead; after none it is not: it would fail as well.
+func (p *Program) next(q auditor.Prompt, reply auditor.Reply, err error) (auditor.Reply, error) {
+	if err != nil {
+		return auditor.Reply{}, err
+	}
+	p.Warm(q)
+	return reply, nil
+}
+
+// begin starts a run that waits for a prompt with such instructions and such a form.
+func (p *Program) begin(ctx context.Context, d *desk, q auditor.Prompt) (*run, error) {
+	if err := d.lay(ctx, q); err != nil {
+		return nil, err
+	}
+	var more []string
+	if p.try != nil {
+		more = p.o.Recipe.Trial.Argv
+	}
+	return d.start(p.o.Recipe.command(d.places(q.Schema), q.Schema, more), maxOutput)
+}
+
+// finish hands a run its prompt and reads the answer.
+func (p *Program) finish(ctx context.Context, r *run, q auditor.Prompt) (auditor.Reply, error) {
+	words, err := inputs[p.o.Recipe.Input](q.User)
+	if err != nil {
+		r.stop()
+		return auditor.Reply{}, p.explain(err, "")
+	}
+	out, printed, err := r.end(ctx, words)
+	if err != nil {
+		return auditor.Reply{}, p.explain(err, string(out)+printed)
+	}
+	reply, err := answers[p.o.Recipe.Answer](out)
+	if err != nil {
+		return auditor.Reply{}, p.explain(err, string(out)+printed)
+	}
+	return reply, nil
 }
 
 // explain says why there is no answer. What the program printed is looked through, and never repeated.
@@ -149,19 +182,38 @@ type desk struct {
 	dir string
 }
 
+// sit makes the folder of a run.
+func (p *Program) sit() (*desk, error) {
+	if err := os.MkdirAll(p.o.Folder, 0o700); err != nil {
+		return nil, fmt.Errorf("make folder: %w", err)
+	}
+	dir, err := os.MkdirTemp(p.o.Folder, runFolder)
+	if err != nil {
+		return nil, fmt.Errorf("make folder: %w", err)
+	}
+	return &desk{p: p, dir: dir}, nil
+}
+
+// runFolder begins the names of such folders.
+const runFolder = "run-"
+
+// clear takes the folder away.
+func (d *desk) clear() error {
+	if err := os.RemoveAll(d.dir); err != nil {
+		return fmt.Errorf("take folder away: %w", err)
+	}
+	return nil
+}
+
 // within makes a folder for one run, and takes it away.
 func (p *Program) within(step func(*desk) (auditor.Reply, error)) (out auditor.Reply, err error) {
-	if err := os.MkdirAll(p.o.Folder, 0o700); err != nil {
-		return out, fmt.Errorf("make folder: %w", err)
-	}
-	dir, err := os.MkdirTemp(p.o.Folder, "run-")
+	d, err := p.sit()
 	if err != nil {
-		return out, fmt.Errorf("make folder: %w", err)
+		return out, err
 	}
-	d := &desk{p: p, dir: dir}
 	out, err = step(d)
-	if gone := os.RemoveAll(dir); gone != nil {
-		return auditor.Reply{}, errors.Join(err, fmt.Errorf("take folder away: %w", gone))
+	if gone := d.clear(); gone != nil {
+		return auditor.Reply{}, errors.Join(err, gone)
 	}
 	return out, err
 }
@@ -289,40 +341,13 @@ func (d *desk) environment() []string {
 	return out
 }
 
-// run starts the program and waits for its end. Whatever happens, nothing of its group goes on.
+// run starts the program and waits for its end.
 func (d *desk) run(ctx context.Context, args []string, input string, most int) (out []byte, printed string, err error) {
-	work := filepath.Join(d.dir, "work")
-	for _, dir := range []string{work, filepath.Join(d.dir, "home"), filepath.Join(d.dir, "tmp")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, "", fmt.Errorf("make folder: %w", err)
-		}
+	r, err := d.start(args, most)
+	if err != nil {
+		return nil, "", err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, d.p.o.Path, args...) //nolint:gosec // the program that was tried, by its recipe
-	stdout, stderr := &bounded{most: most, full: cancel}, &bounded{most: most}
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = work, d.environment(), strings.NewReader(input), stdout, stderr
-	alone(cmd)
-	cmd.Cancel = func() error { return end(cmd) }
-	cmd.WaitDelay = endLimit
-	if err := cmd.Start(); err != nil {
-		return nil, "", fmt.Errorf("start it: %w", err)
-	}
-	err = cmd.Wait()
-	_ = end(cmd) // whatever it left behind; there may be nothing
-	switch {
-	case stdout.over():
-		return nil, "", fmt.Errorf("%w: it printed more than %d bytes", auditor.ErrNoAnswer, most)
-	case ctx.Err() != nil:
-		return nil, "", ctx.Err()
-	case err != nil:
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			err = fmt.Errorf("it ended with code %d", exit.ExitCode())
-		}
-		return stdout.bytes(), string(stderr.bytes()), err
-	}
-	return stdout.bytes(), string(stderr.bytes()), nil
+	return r.end(ctx, input)
 }
 
 // bounded keeps so much of what is printed, and reads on: a program that cannot print hangs.

@@ -17,8 +17,10 @@ type Proof struct {
 	Size    int64     `json:"size"`
 	Changed time.Time `json:"changed"`
 	Version string    `json:"version"`
-	Tried   time.Time `json:"tried"`
-	Faults  []string  `json:"faults,omitzero"` // none: it sends nothing but what it is given
+	// Revision is that of the recipe it was started by.
+	Revision int       `json:"revision,omitzero"`
+	Tried    time.Time `json:"tried"`
+	Faults   []string  `json:"faults,omitzero"` // none: it sends nothing but what it is given
 }
 
 // identify fills in which file a path leads to.
@@ -36,7 +38,7 @@ func (p *Proof) identify(path string) error {
 }
 
 // holds reports whether the path leads to what was tried, and that was found good.
-func (p *Proof) holds(path string) error {
+func (p *Proof) holds(path string, r *Recipe) error {
 	if p == nil {
 		return errUntried
 	}
@@ -47,6 +49,8 @@ func (p *Proof) holds(path string) error {
 	switch {
 	case now.Path != p.Path, now.File != p.File, now.Size != p.Size, !now.Changed.Equal(p.Changed):
 		return fmt.Errorf("%w: it changed since %s", errUntried, p.Tried.Format(time.DateTime))
+	case p.Revision != r.Revision:
+		return fmt.Errorf("%w: it is started otherwise since", errUntried)
 	case len(p.Faults) > 0:
 		return fmt.Errorf("it was tried and does more than answer: %s", p.Faults[0])
 	}

@@ -33,8 +33,9 @@ type Recipe struct {
 	Title    string `json:"title"`
 	Provider string `json:"provider"` // who gets what it sends
 	Binary   string `json:"binary"`
-	Model    string `json:"model"` // a small one of the provider's
-	Seen     string `json:"seen"`  // the version it was written for
+	Model    string `json:"model"`    // a small one of the provider's
+	Seen     string `json:"seen"`     // the version it was written for
+	Revision int    `json:"revision"` // rises where the program is started otherwise: then it is tried again
 
 	Login   []string          `json:"login"` // asks the program whether somebody is logged in; none: it cannot be asked
 	Argv    []string          `json:"argv"`  // {form} stands for Form, or for nothing where no form is asked for
@@ -46,6 +47,8 @@ type Recipe struct {
 	Files   map[string]string `json:"files"` // in its folder
 	Catalog *catalog          `json:"catalog"`
 	Answer  string            `json:"answer"` // the form of what it prints
+	Input   string            `json:"input"`  // the form of what it reads: empty is the text itself
+	Ahead   bool              `json:"ahead"`  // it waits for what it reads, so that it may be started before there is any
 	Inert   []string          `json:"inert"`  // tools that it sends and that can do nothing
 	Away    []string          `json:"away"`   // what it prints where nobody is logged in
 	Trial   trialRecipe       `json:"trial"`

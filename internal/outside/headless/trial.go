@@ -42,7 +42,7 @@ const trialAnswer = `{"items":[],"reads":[],"follow":[],"never":[],"assents":fal
 // Try points the program at a model of ours, with an invented key, and looks at everything that it sends, does and leaves
 // behind. The proof says what it found; an error is that it could not be tried.
 func (p *Program) Try(ctx context.Context, heard Heard) (*Proof, error) {
-	proof := &Proof{Program: p.o.Recipe.Name, Tried: time.Now().UTC()}
+	proof := &Proof{Program: p.o.Recipe.Name, Revision: p.o.Recipe.Revision, Tried: time.Now().UTC()}
 	if err := proof.identify(p.o.Path); err != nil {
 		return nil, err
 	}

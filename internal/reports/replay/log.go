@@ -104,9 +104,9 @@ func contractOf(c *event.Contract) *intent.Contract {
 	if c == nil || c.Failed != "" {
 		return nil
 	}
-	out := &intent.Contract{V: c.Form, Opens: c.Opens, Delegates: c.Delegates, Assents: c.Assents, Why: c.Why}
+	out := &intent.Contract{V: int(c.Form), Opens: c.Opens, Delegates: c.Delegates, Assents: c.Assents, Why: c.Why}
 	for _, i := range c.Items {
-		it := intent.Item{Tool: i.Tool, Quote: i.Quote, Need: i.Need, Times: i.Times, Per: i.Per, If: i.If}
+		it := intent.Item{Tool: i.Tool, Quote: i.Quote, Need: i.Need, Times: i.Times, Per: i.Per, If: i.If, Except: i.Except, Or: i.Or}
 		for _, a := range i.Args {
 			it.Args = append(it.Args, intent.Arg(a))
 		}
@@ -116,7 +116,7 @@ func contractOf(c *event.Contract) *intent.Contract {
 		out.Reads = append(out.Reads, intent.Look{What: r})
 	}
 	for _, f := range c.Follow {
-		out.Follow = append(out.Follow, intent.Follow{Source: f})
+		out.Follow = append(out.Follow, intent.Follow{Source: f, Limit: c.Limits[f]})
 	}
 	for _, b := range c.Never {
 		out.Never = append(out.Never, intent.Ban(b))

@@ -61,9 +61,19 @@ func run(how string, args []string) error {
 		}
 		return nil
 	}
+	if how == "where" { // it says who it is before it has read anything
+		if err := os.WriteFile(os.Getenv(file)+".pid", fmt.Append(nil, os.Getpid()), 0o600); err != nil {
+			return err
+		}
+	}
 	words, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		return err
+	}
+	if slices.Contains(args, "--input-format") { // a message is a line
+		if words, err = message(words); err != nil {
+			return err
+		}
 	}
 	if err := misbehave(how, args, words); err != nil {
 		return err
@@ -78,6 +88,21 @@ func run(how string, args []string) error {
 	fmt.Printf(`{"type":"result","subtype":"success","is_error":false,"structured_output":%s,"result":"",`+
 		`"usage":{"input_tokens":7,"output_tokens":3}}`+"\n", text)
 	return nil
+}
+
+// message is the text of the one message that it was given.
+func message(line []byte) ([]byte, error) {
+	var in struct {
+		Message struct {
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"message"`
+	}
+	if err := strictjson.Unmarshal(bytes.TrimSpace(line), &in); err != nil || len(in.Message.Content) != 1 {
+		return nil, fmt.Errorf("no message: %w", err)
+	}
+	return []byte(in.Message.Content[0].Text), nil
 }
 
 // misbehave does what a program must not do.
@@ -95,6 +120,16 @@ func misbehave(how string, args []string, words []byte) error {
 			}
 		}
 		time.Sleep(10 * time.Minute)
+	case "dies":
+		fmt.Print(`{"type":"result","subtype":"succ`)
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			return err
+		}
+		return self.Kill()
+	case "limit":
+		fmt.Println(`{"type":"result","subtype":"success","is_error":true,"result":"You have hit your limit, resets 3pm","usage":{}}`)
+		return fmt.Errorf("limit")
 	case "flood":
 		_, _ = os.Stdout.Write(bytes.Repeat([]byte("x"), 1<<20)) // nobody may read all of it
 	case "away":

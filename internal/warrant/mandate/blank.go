@@ -29,7 +29,7 @@ func (r *Records) Blank(m *Mandate, it *Item) *Blank {
 		hidden: map[int32]bool{}}
 	p := pass{item: it, mandate: m}
 	b.owns(it)
-	for _, phrase := range append(p.sources(), it.Per) {
+	for _, phrase := range append(append(p.sources(), it.Per), it.Except...) {
 		words := contentWords(phrase)
 		if len(words) == 0 {
 			continue

@@ -81,7 +81,7 @@ func (m *Mandate) named() []string {
 	for i := range m.Items {
 		for _, list := range m.Items[i].Args {
 			for _, s := range list {
-				if s.How == Person || s.How == From || s.How == Calc {
+				if named(s.How) || s.How == From || s.How == Calc {
 					out = append(append(out, s.Of), s.What...)
 				}
 			}

@@ -39,7 +39,7 @@ func (s *Source) formed() *forms {
 	}
 	all := f.joined + " " + s.Of
 	f.literal, f.content = wordsOf(f.joined), contentWords(all)
-	if f.words = f.content; s.How == Person {
+	if f.words = f.content; s.byName() {
 		f.words = contentWords(f.joined)
 	}
 	f.many = many(s.Of) || many(f.joined)
@@ -134,7 +134,7 @@ func (it *Item) Index() {
 	for _, list := range it.Args {
 		for i := range list {
 			s := &list[i]
-			key := strconv.FormatBool(s.How == Person) + "\x00" + s.Of + "\x00" + strings.Join(s.What, "\x00")
+			key := strconv.FormatBool(s.byName()) + "\x00" + s.Of + "\x00" + strings.Join(s.What, "\x00")
 			if s.forms = have[key]; s.forms == nil {
 				s.forms = s.formed()
 				have[key] = s.forms

@@ -30,10 +30,14 @@ const (
 	Own         // the owner's own accounts and things
 	Write       // the agent composes it
 	Command     // a program that is named
+	Thing       // a field of the record of the thing that is named
+	Made        // what an act of this task made
+	Choose      // the agent's choice among what is listed
 )
 
 var hows = map[string]How{
 	"said": Said, "most": Most, "person": Person, "from": From, "calc": Calc, "own": Own, "write": Write, "command": Command,
+	"thing": Thing, "made": Made, "choose": Choose,
 }
 
 // HowNamed is the How of a contract's word.
@@ -44,6 +48,7 @@ type Source struct {
 	How  How
 	What []string // literals of the owner's words
 	Of   string   // what it is taken from, in the owner's words
+	Is   []string // the very values that were worked out from the literals; none: nobody did
 
 	forms *forms // nil: nobody asked
 }
@@ -64,6 +69,8 @@ type Item struct {
 	// that none of them holds is judged like one of a parameter that the words do not name.
 	Worded bool
 	Args   map[string][]Source
+	Except []string // what of a list it is not done to
+	Or     string   // the choice that it is one of; empty: none
 
 	index *index // nil: nobody asked
 }
@@ -72,13 +79,16 @@ type Item struct {
 type Ban struct {
 	Act  string // send pay delete create change run grant all
 	What string // empty: whatever it is done to
+	// First says that they want to see it before it is done.
+	First bool
 }
 
 // Mandate is all that one message gives.
 type Mandate struct {
 	Items   []Item
-	Reads   []string // what must be opened for it
-	Follow  []string // contents that the owner wants obeyed
+	Reads   []string          // what must be opened for it
+	Follow  []string          // contents that the owner wants obeyed
+	Limits  map[string]string // how far, by content; none: nobody said
 	Never   []Ban
 	Assents bool // the message only accepts what the agent offered
 	// Unquoted says that it is of the first form, which quotes nothing: the whole message gives its items.
@@ -107,6 +117,10 @@ type Value struct {
 	Flag bool // true, false or null
 	Act  bool // it names the act, which the deed has taken in
 	Sum  bool // it is a sum
+	// Choices are what the schema lists for it, Default what it is where nobody says; none: the schema does not tell.
+	Choices []string
+	Default string
+	Decides bool // a decision, a permission, who may see it, force
 }
 
 // Call is a call as the rule sees it. Deeds are named as policies name them.

@@ -27,7 +27,11 @@ func (p *pass) missing() []Missing {
 	for i := range p.call.Values {
 		v := &p.call.Values[i]
 		p.stray = ""
-		if why := p.lacks(v); why != "" {
+		why := p.excepted(v)
+		if why == "" {
+			why = p.lacks(v)
+		}
+		if why != "" {
 			out = append(out, Missing{v.Path, v.Text, v.Role, why, p.stray})
 		}
 	}
@@ -40,12 +44,15 @@ func (p *pass) lacks(v *Value) string {
 	if len(sources) == 0 || p.item.Worded && v.Flag {
 		return p.unnamed(v)
 	}
-	if set := p.index.said[root(v.Path)]; v.Role != Text && (set[plain(v.Text)] || set[plain(bare(v.Text))]) {
+	rest, why := p.workedOut(v, sources)
+	if len(rest) == 0 {
+		return why
+	}
+	if set := p.index.said[root(v.Path)]; len(rest) == len(sources) && v.Role != Text && (set[plain(v.Text)] || set[plain(bare(v.Text))]) {
 		return "" // most values are what was said: nothing else need be looked at
 	}
-	why := ""
-	for i := range sources {
-		if why = p.from(v, &sources[i]); why == "" {
+	for i := range rest {
+		if why = p.from(v, &rest[i]); why == "" {
 			break
 		}
 	}
@@ -94,7 +101,7 @@ func paramWords(path string) []string { return wordsOf(strings.ReplaceAll(root(p
 func (p *pass) binds() bool {
 	for _, list := range p.item.Args {
 		for i := range list {
-			if h := list[i].How; h == Said || h == From || h == Person {
+			if h := list[i].How; h == Said || h == From || named(h) || h == Made {
 				return true
 			}
 		}

@@ -9,6 +9,8 @@ import (
 func (p *pass) from(v *Value, s *Source) string {
 	p.records.takes(len(s.What) + len(s.words()))
 	switch {
+	case s.How == Made || s.How == Choose: // nothing else speaks for these
+		return p.thirdForm(v, s)
 	case s.formed().same(v.Text), p.paired(v, s):
 		return ""
 	case (v.Role == Object || v.Role == Aim) && s.How != Said && s.How != Write && p.made(v), s.How != Said && p.plainly(v):
@@ -47,7 +49,7 @@ func (p *pass) bySource(v *Value, s *Source) string {
 	case Command:
 		return p.runs(v, s)
 	}
-	return "I could not tell what it may be"
+	return p.thirdForm(v, s)
 }
 
 func (p *pass) upTo(v *Value, s *Source) string {
@@ -110,7 +112,7 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 	if s.How == From && s.Of == "" && len(s.What) == 0 {
 		return p.lookedUp(v)
 	}
-	if v.Role != Aim && s.Of != "" && s.How != Said && s.How != Person && holdsAll(contentWords(s.Of), wordsOf(v.Text)) {
+	if v.Role != Aim && s.Of != "" && s.How != Said && !named(s.How) && holdsAll(contentWords(s.Of), wordsOf(v.Text)) {
 		return "" // issue 12, and it is 12
 	}
 	if v.Role == Aim && p.call.Grave && p.records.written(v.Text) {

@@ -20,12 +20,12 @@ var fixed = block("fixed")
 func (m *Mandate) Within(words []string) *Mandate {
 	said := spaced(strings.Join(words, "\n"))
 	stands := func(phrase string) bool { return phrase != "" && strings.Contains(said, spaced(phrase)) }
-	out := &Mandate{Assents: m.Assents}
+	out := &Mandate{Assents: m.Assents, Limits: m.Limits}
 	for _, it := range m.Items {
 		if m.Unquoted && len(words) > 0 {
 			it.Quote = words[len(words)-1]
 		}
-		if !stands(it.Quote) {
+		if !stands(it.Quote) || slices.ContainsFunc(it.Except, func(e string) bool { return !stands(e) }) {
 			continue
 		}
 		it.Message = lastWith(it.Quote, words)
@@ -50,7 +50,7 @@ func (m *Mandate) Within(words []string) *Mandate {
 		}
 	}
 	for _, f := range m.Follow {
-		if stands(f) {
+		if limit := m.Limits[f]; stands(f) && (limit == "" || stands(limit)) {
 			out.Follow = append(out.Follow, f)
 		}
 	}

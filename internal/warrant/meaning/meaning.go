@@ -46,15 +46,25 @@ type Meaning struct {
 // Param is what one parameter is for. A list of plain values has the path of the list;
 // a field of the objects in a list is `list[].field`.
 type Param struct {
-	Path    string `json:"path"`
-	Role    Role   `json:"role"`
-	Kind    Kind   `json:"kind"`
-	Object  bool   `json:"object,omitempty"`  // it names the thing that the act is done to
-	Chooses bool   `json:"chooses,omitempty"` // its value names the act: see Choice
-	Decides bool   `json:"decides,omitempty"` // a decision, a permission, who may see it, force
-	Writes  bool   `json:"writes,omitempty"`  // a place on the disk that the call writes to
-	Why     string `json:"why"`
+	Path    string  `json:"path"`
+	Role    Role    `json:"role"`
+	Kind    Kind    `json:"kind"`
+	Object  bool    `json:"object,omitempty"`  // it names the thing that the act is done to
+	Chooses bool    `json:"chooses,omitempty"` // its value names the act: see Choice
+	Decides bool    `json:"decides,omitempty"` // a decision, a permission, who may see it, force
+	Writes  bool    `json:"writes,omitempty"`  // a place on the disk that the call writes to
+	Why     string  `json:"why"`
+	Listed  *Listed `json:"-"` // nil: the schema lists nothing
 }
+
+// Listed is what a schema says that a parameter may be.
+type Listed struct {
+	Values  []string // all of them, as texts; none: it does not tell, or more than can be told
+	Default string   // what it is where nobody says; empty: it does not tell
+}
+
+// Reaches reports whether one of the listed values stands for people nobody can list.
+func (l *Listed) Reaches() bool { return slices.ContainsFunc(l.Values, isAudience) }
 
 // Of understands a definition. It never fails: what it cannot read it does not know.
 func Of(d tool.Definition) *Meaning {

@@ -54,6 +54,9 @@ var (
 func (m *Meaning) param(f *field) Param {
 	n := nameOf(f.path)
 	p := Param{Path: f.path}
+	if f.all != nil || f.usual != "" {
+		p.Listed = &Listed{Values: f.all, Default: f.usual}
+	}
 	p.Role, p.Kind = m.byName(&n, f)
 	if p.Role == Unclear {
 		p.Role, p.Kind = m.byAbout(&n, f)

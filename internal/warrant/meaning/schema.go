@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -27,6 +28,8 @@ type field struct {
 	fixed  bool     // its values are listed
 	values []string // those of them that are text, a few
 	needed bool     // a call must have it
+	all    []string // all listed values, as texts; nil: none, or more than can be told
+	usual  string   // the default; empty: none
 }
 
 // schemaFields lists the leaves of a JSON Schema in the order of their paths. What cannot
@@ -154,6 +157,10 @@ func (f *field) hear(m map[string]any) {
 	}
 	if list, ok := m["enum"]; ok {
 		f.listed(list)
+		f.choices(list)
+	}
+	if f.usual == "" {
+		f.usual, _ = plainText(m["default"])
 	}
 	if one, ok := m["const"]; ok {
 		f.listed([]any{one})
@@ -175,6 +182,37 @@ func (f *field) listed(values any) {
 			f.values = append(f.values, bounded(s, maxName))
 		}
 	}
+}
+
+// choices takes all values of an enumeration. One that is no text, number or switch leaves none, and so does a second list: then
+// nobody can tell what is listed.
+func (f *field) choices(values any) {
+	list, _ := values.([]any)
+	if f.all != nil || len(list) > maxParams {
+		f.all = []string{}
+		return
+	}
+	for _, v := range list {
+		text, ok := plainText(v)
+		if !ok && v != nil {
+			f.all = []string{}
+			return
+		}
+		f.all = append(f.all, text)
+	}
+}
+
+// plainText is a short text, a number or a switch as arguments are compared.
+func plainText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, len(v) <= maxName
+	case bool:
+		return strconv.FormatBool(v), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	}
+	return "", false
 }
 
 // maxValues of an enumeration are looked at.
