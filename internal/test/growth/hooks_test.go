@@ -227,7 +227,7 @@ func TestArgumentsThatWereAskedFor(t *testing.T) {
 // What the owner says, what a tool brings back, as text and as JSON, and what a model is asked: each with the call that follows.
 func TestWhatComesIn(t *testing.T) {
 	h := newHouse(t, "1ms")
-	words, results, shaped := kinds{}, kinds{}, kinds{}
+	words, results, shaped, answers := kinds{}, kinds{}, kinds{}, kinds{}
 	whole := maps.Clone(long)
 	maps.Copy(whole, map[string]func(n int) string{
 		"records": func(n int) string {
@@ -267,6 +267,17 @@ func TestWhatComesIn(t *testing.T) {
 			}}
 		}
 	}
+	for name, of := range few(long, "Markdown", "tags", "comments", "code blocks", "sentences", "stars", "links of a page", "words") {
+		answers[name] = func(n int) input {
+			text, session := of(n), h.argued("What would you tell Petra?")
+			return input{len(text), func() {
+				h.hook(session, "before_response_emit", fields{"content": text + " Shall I mail a1@b.example?"})
+				h.hook(session, "message_received", fields{"content": "yes"})
+				h.call(session, "send_email", mail)
+			}}
+		}
+	}
+	t.Run("answers", func(t *testing.T) { linear(t, answers) })
 	t.Run("words", func(t *testing.T) { linear(t, words) })
 	t.Run("results", func(t *testing.T) { linear(t, results) })
 	t.Run("shaped results", func(t *testing.T) { linear(t, shaped) })
