@@ -23,9 +23,9 @@ import (
 	"time"
 )
 
-// steepest is how steep a curve may be: 1 is linear, 2 quadratic. Between the two are sorting, caches that are too small for what is large,
-// and noise.
-const steepest = 1.4
+// steepest is how steep a curve may be: 1 is linear, 2 quadratic. Between the two are sorting, stacks that grow, caches that are too small for what
+// is large, and noise.
+const steepest = 1.5
 
 // thorough reports whether this is "make torture".
 var thorough = os.Getenv("TORTURE") != ""

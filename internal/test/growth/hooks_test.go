@@ -242,7 +242,8 @@ func TestWhatComesIn(t *testing.T) {
 		},
 	})
 	const mail = `{"to":"a1@b.example","body":"The page says: a1 b1 word1."}`
-	for name, of := range whole {
+	for name, of := range few(whole, "words", "sentences", "clauses", "bans", "dates said", "numbers said", "quoted texts", "open quotes", "apostrophes", "a list", "fields", "records",
+		"fragments", "braces", "code", "addresses", "secrets", "one word", "letters", "brackets") {
 		words[name] = func(n int) input {
 			text, session := of(n), h.argued("look at it")
 			return input{len(text), func() {
@@ -250,6 +251,9 @@ func TestWhatComesIn(t *testing.T) {
 				h.call(session, "send_email", mail)
 			}}
 		}
+	}
+	for name, of := range few(whole, "words", "sentences", "records", "alike", "pairs", "deep", "rows", "a CSV", "a YAML", "a YAML's depth", "a table", "tables", "tags", "open tags",
+		"attributes", "comments", "entities", "hidden", "links of a page", "links", "numbers", "dates", "open quotes", "Markdown", "one word") {
 		results[name] = func(n int) input {
 			text, session := of(n), h.argued("Mail Petra what the page says")
 			return input{len(text), func() {

@@ -132,8 +132,8 @@ func (h *house) post(path, body string, header ...string) string {
 		h.Fatal(err)
 	}
 	_ = res.Body.Close()
-	_, again := h.tried.LoadOrStore(path, true) // the first is small; what is too large may be refused
-	if res.StatusCode >= 500 || !again && res.StatusCode != http.StatusOK {
+	_, again := h.tried.LoadOrStore(path, true) // the first is small; what is too large may be refused, and so may an upstream's answer
+	if res.StatusCode >= 500 && res.StatusCode != http.StatusBadGateway || !again && res.StatusCode != http.StatusOK {
 		h.Fatalf("%s: %d %.500s to %.2000s", path, res.StatusCode, raw, body)
 	}
 	return string(raw)
