@@ -136,6 +136,9 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 // has landed.
 func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) error {
 	return m.do(ctx, p.ref, false, func(s *live) error {
+		if err := ctx.Err(); err != nil { // who hung up gets no permit, so that nothing need be judged or written
+			return unavailable(err)
+		}
 		if s.work == nil {
 			s.work = new(step)
 		}
@@ -185,7 +188,6 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 	if err := m.applyPolicy(ctx, x, v); err != nil {
 		return err
 	}
-
 	x.repair(v)
 
 	gated := x.gated && v.Effect != policy.Deny
@@ -317,6 +319,9 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 		return err
 	}
 	d := x.judge(set, in)
+	if err := ctx.Err(); err != nil { // and what was judged since then is no answer
+		return unavailable(err)
+	}
 	if err := m.redraw(ctx, x, &d); err != nil {
 		return err
 	}

@@ -438,6 +438,7 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 		return err
 	}
 	c.Servers(m.spoken.Load())
+	c.Until(ctx.Done())
 	s.facts = callFacts{of: c, name: in.Tool, args: in.Args}
 	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
 		s.facts.unargued, s.facts.inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared

@@ -42,11 +42,21 @@ type faulty struct {
 	failing   atomic.Int32 // appends that will fail
 	moved     atomic.Bool  // somebody else is always faster
 	panicking atomic.Bool
+	slow      atomic.Pointer[slow] // the next append is so; nil: it is not
+	appends   atomic.Int64         // how many were asked for
 }
+
+// slow is an append that somebody else lets go on.
+type slow struct{ began, goOn chan struct{} }
 
 func (f *faulty) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	if f.panicking.Load() {
 		panic("a bug in the store: secret inside")
+	}
+	f.appends.Add(1)
+	if s := f.slow.Swap(nil); s != nil {
+		close(s.began)
+		<-s.goOn
 	}
 	if f.moved.Load() {
 		return tidemark.ErrConflict

@@ -44,6 +44,8 @@ type Context struct {
 	argued  bool // anybody but the user has said something
 	outside bool // something from outside this machine came in
 
+	gone <-chan struct{} // closed when nobody waits for what is judged; nil: somebody does
+
 	wordless bool // the call at hand is judged where nobody can hear the user
 
 	papers map[uint64]bool // steps whose result is a text somebody wrote as a whole

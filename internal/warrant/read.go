@@ -64,7 +64,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		w.add(Order, "", string(args.Raw()), Nothing, "it cannot be read")
 		return w
 	}
-	c.index.Bound(leastAsked + mostAsked*len(args.Raw()))
+	c.index.Bound(leastAsked+mostAsked*len(args.Raw()), c.gone)
 	c.records.Begin(len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
 	if c.control[m.Tool] {
@@ -105,6 +105,10 @@ const (
 // Sought is how many bytes of values were looked up for the call that was judged last, each with a little more.
 func (c *Context) Sought() int { return c.index.Asked() }
 
+// Until has what is judged from now on end early once gone is closed, because nobody waits for it any more: it is held then, and whoever
+// asked must not take that for an answer. Nil takes it back.
+func (c *Context) Until(gone <-chan struct{}) { c.gone = gone }
+
 // release lets go of what was called with.
 func (c *Context) release() {
 	c.index.Release()
@@ -136,6 +140,9 @@ func (j *judging) read(values []leaves.Leaf) {
 		}
 	}
 	for i := range values {
+		if c.index.Spent() {
+			break // it is held, whatever the others are
+		}
 		j.value(&values[i])
 	}
 	j.rerun(values)

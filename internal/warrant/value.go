@@ -257,7 +257,7 @@ type Whence struct {
 // Whence says where a value comes from. It judges nothing.
 func (c *Context) Whence(value string) Whence {
 	c.listen()
-	c.index.Bound(leastAsked)
+	c.index.Bound(leastAsked, c.gone)
 	defer c.index.Release()
 	f := c.index.Of(value)
 	out := Whence{Title: c.records.Title(value), Set: c.records.SetOf(value)}

@@ -107,13 +107,18 @@ type walker struct {
 	pos    Pos
 	style  style
 	indent int // of a block
+	runes  []rune
+	of     int // the line that they are; 0: none
 }
 
 func (w *walker) line() []rune {
 	if w.pos.Line < 1 || w.pos.Line > len(w.lines) {
 		return nil
 	}
-	return []rune(w.lines[w.pos.Line-1])
+	if w.of != w.pos.Line { // once for a line, and not for each of its characters
+		w.of, w.runes = w.pos.Line, []rune(w.lines[w.pos.Line-1])
+	}
+	return w.runes
 }
 
 // start moves to the first character of the text itself.

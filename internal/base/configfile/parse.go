@@ -142,7 +142,10 @@ func (p *treeBuilder) pos(t *token.Token) Pos {
 		return at
 	}
 	want := []rune(strings.SplitN(strings.TrimLeft(t.Origin, " \t\n"), "\n", 2)[0])
-	line := []rune(p.lines[at.Line-1])
+	if at.Line != p.of { // a file may be one line
+		p.of, p.runes = at.Line, []rune(p.lines[at.Line-1])
+	}
+	line := p.runes
 	for col := at.Col; len(want) > 0 && col <= len(line); col++ {
 		if line[col-1] == want[0] {
 			at.Col = col

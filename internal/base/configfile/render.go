@@ -20,11 +20,16 @@ const window = 120
 func (fs Faults) Render(src []byte) string {
 	lines := splitLines(src)
 	var b strings.Builder
+	var line []rune
+	of := 0
 	for _, f := range fs {
 		b.WriteString(f.Error())
 		b.WriteByte('\n')
 		if n := f.Pos.Line; n >= 1 && n <= len(lines) {
-			writeExcerpt(&b, []rune(lines[n-1]), max(f.Pos.Col, 1))
+			if n != of { // a file of one line may have thousands of faults
+				of, line = n, []rune(lines[n-1])
+			}
+			writeExcerpt(&b, line, max(f.Pos.Col, 1))
 		}
 		if f.Hint != "" {
 			b.WriteString("  hint: " + f.Hint + "\n")

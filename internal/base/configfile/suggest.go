@@ -2,7 +2,7 @@ package configfile
 
 import (
 	"slices"
-	"strings"
+	"unicode"
 )
 
 // Suggest is a hint naming the known word closest to the one given, or "".
@@ -21,9 +21,13 @@ func closest(word string, known []string) string {
 	}
 	known = slices.Sorted(slices.Values(known))
 	best, least := "", 0
+	folded := fold(word)
 	for _, k := range known {
-		limit := max(len(k)/3, 1)
-		n := edits(fold(word), fold(k))
+		limit, other := max(len(k)/3, 1), fold(k)
+		if max(len(folded), len(other))-min(len(folded), len(other)) > limit {
+			continue // each is an edit
+		}
+		n := edits(folded, other)
 		if n <= limit && (best == "" || n < least) {
 			best, least = k, n
 		}
@@ -33,7 +37,13 @@ func closest(word string, known []string) string {
 
 // fold makes the spellings people mix up the same.
 func fold(s string) []rune {
-	return []rune(strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)))
+	out := make([]rune, 0, len(s))
+	for _, r := range s {
+		if r != '_' && r != '-' {
+			out = append(out, unicode.ToLower(r))
+		}
+	}
+	return out
 }
 
 // edits is how many characters must be added, dropped, changed or swapped with

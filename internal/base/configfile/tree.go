@@ -9,6 +9,8 @@ import (
 
 // treeBuilder turns the parser's tree into ours.
 type treeBuilder struct {
+	of    int    // the line that was looked at last; 0: none
+	runes []rune // of it
 	Decoder
 	file  string
 	lines []string

@@ -7,11 +7,32 @@ import (
 	"strings"
 )
 
-// folding are the functions whose result may be longer or shorter than what they are given: a letter and its other
-// form, or a byte that is no letter, need not have one length. A place in what they give is none in what they got.
+// folding are the functions whose result may be longer or shorter than what they are given, or begin elsewhere: a letter and its other
+// form, or a byte that is no letter, need not have one length. A place in what they give is none in what they got. What cuts only at the
+// end is not among them.
 var folding = []string{
 	"strings.ToLower", "strings.ToUpper", "strings.ToTitle", "strings.Map", "strings.ToValidUTF8",
 	"bytes.ToLower", "bytes.ToUpper", "bytes.ToTitle", "bytes.Map", "bytes.ToValidUTF8",
+	"strings.TrimSpace", "strings.TrimLeft", "strings.TrimLeftFunc", "strings.TrimPrefix", "strings.Trim", "strings.TrimFunc",
+	"bytes.TrimSpace", "bytes.TrimLeft", "bytes.TrimLeftFunc", "bytes.TrimPrefix", "bytes.Trim", "bytes.TrimFunc",
+	"strings.Replace", "strings.ReplaceAll", "bytes.Replace", "bytes.ReplaceAll",
+	"html.UnescapeString", "url.PathUnescape", "url.QueryUnescape", "strconv.Unquote", "path.Clean", "filepath.Clean",
+}
+
+// foldingNames are names that functions of ours have which do so, whatever package they are of, and methods of libraries: a Replacer's, a
+// normalisation form's.
+var foldingNames = []string{
+	"fold", "folded", "lower", "normal", "normalise", "clean", "cleaned", "plain", "unquoted", "unescape", "unescaped", "squeezed", "drawable",
+}
+
+// changes reports whether a call changes a text so that places in it are others.
+func changes(call *ast.CallExpr) bool {
+	name := types.ExprString(call.Fun)
+	if slices.Contains(folding, name) {
+		return true
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return slices.Contains(foldingNames, strings.ToLower(last)) || len(call.Args) == 1 && strings.Contains(name, ".") && (last == "Replace" || last == "String")
 }
 
 // foldingTables may do so, with the reason.
@@ -121,7 +142,7 @@ func tellsPlace(call *ast.CallExpr) bool {
 func (f *folds) origins(e ast.Expr) []string {
 	switch e := e.(type) {
 	case *ast.CallExpr:
-		if slices.Contains(folding, types.ExprString(e.Fun)) {
+		if changes(e) {
 			var list []string
 			for _, a := range e.Args {
 				if _, call := a.(*ast.FuncLit); !call {

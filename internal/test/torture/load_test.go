@@ -131,7 +131,7 @@ func TestManyHeldCalls(t *testing.T) {
 	table(t, "held calls", []string{"held", "answer p50 ms", "p99 ms", "max ms", "told wrong"},
 		[][]string{{strconv.Itoa(n), took[1], took[2], took[3], strconv.Itoa(wrong)}})
 	if wrong > 0 || answered.failed > 0 {
-		t.Errorf("%d of %d callers were told something else than was answered, %d answers failed (%v)", wrong, n, answered.failed, answered.why)
+		t.Errorf("%d of %d callers were told something else than was answered, %d answers failed (%v): %s", wrong, n, answered.failed, answered.why, s.said.String())
 	}
 }
 

@@ -25,6 +25,7 @@ type forms struct {
 	values map[string]bool  // what a word of the literals is as a value: itself, a currency, a sum
 	cents  map[float64]bool // its sums in cents
 	begins map[string]bool  // words that the name of a choice may begin with
+	most   int              // bytes of the longest of them
 }
 
 func (s *Source) formed() *forms {
@@ -69,7 +70,7 @@ func (f *forms) chooses() {
 			f.cents[n*100] = true
 		}
 		if wordLike(word) {
-			f.begins[word] = true
+			f.begins[word], f.most = true, max(f.most, len(word))
 		}
 	}
 	delete(f.values, "")
@@ -108,6 +109,9 @@ func (f *forms) choice(value string) bool {
 	}
 	low := strings.ToLower(value)
 	for i := range low {
+		if i > f.most {
+			return false
+		}
 		if f.begins[low[:i]] {
 			return true
 		}

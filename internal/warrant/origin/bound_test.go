@@ -10,7 +10,7 @@ import (
 func TestWhatIsLookedUpIsBounded(t *testing.T) {
 	x := origin.New(0)
 	x.User("write to ilse@harbour.example about birch-4711")
-	x.Bound(100)
+	x.Bound(100, nil)
 	if !x.Said("ilse@harbour.example") || x.Spent() {
 		t.Error("the first value is not found")
 	}
@@ -25,7 +25,24 @@ func TestWhatIsLookedUpIsBounded(t *testing.T) {
 	if !x.Said("birch-4711") {
 		t.Error("nothing is found without a bound")
 	}
-	if x.Bound(100); x.Spent() || x.Asked() != 0 || !x.Said("ilse@harbour.example") {
+	if x.Bound(100, nil); x.Spent() || x.Asked() != 0 || !x.Said("ilse@harbour.example") {
 		t.Error("the next call has no room of its own")
+	}
+}
+
+// Who hung up ends the search: nothing is found, and no answer counts.
+func TestNothingIsLookedForOnceNobodyWaits(t *testing.T) {
+	x := origin.New(0)
+	x.User("mail ilse@harbour.example")
+	gone := make(chan struct{})
+	if x.Bound(100, gone); !x.Said("ilse@harbour.example") || x.Spent() {
+		t.Fatal("somebody waits, and it was not found")
+	}
+	close(gone)
+	if x.Said("ilse@harbour.example ") || !x.Spent() {
+		t.Error("nobody waits, and it was looked for")
+	}
+	if x.Bound(100, nil); x.Spent() || !x.Said("ilse@harbour.example") {
+		t.Error("the next one waits again, and it was not found")
 	}
 }

@@ -51,6 +51,7 @@ type allowance struct {
 	left    int
 	asked   int
 	spent   bool
+	gone    <-chan struct{} // closed when nobody waits for the answer any more; nil: never
 }
 
 // perValue is what a value counts for beside its bytes.
@@ -62,16 +63,27 @@ func (r *allowance) takes(size int) bool {
 		return true
 	}
 	r.left -= size
-	r.spent = r.spent || r.left < 0
+	r.spent = r.spent || r.left < 0 || r.abandoned()
 	return !r.spent
 }
 
-// Bound lets values of at most so many bytes together be looked up until Release. After that nothing is found, and Spent
-// says so: then no answer counts.
-func (x *Index) Bound(bytes int) { x.allowed = allowance{bounded: true, left: bytes} }
+func (r *allowance) abandoned() bool {
+	select {
+	case <-r.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Bound lets values of at most so many bytes together be looked up until Release, and while gone is open. After that nothing is
+// found, and Spent says so: then no answer counts.
+func (x *Index) Bound(bytes int, gone <-chan struct{}) {
+	x.allowed = allowance{bounded: true, left: bytes, gone: gone}
+}
 
 // Spent reports whether more was asked than there was room for.
-func (x *Index) Spent() bool { return x.allowed.spent }
+func (x *Index) Spent() bool { return x.allowed.spent || x.allowed.bounded && x.allowed.abandoned() }
 
 // Asked is how many bytes of values were looked up since Bound.
 func (x *Index) Asked() int { return x.allowed.asked }
@@ -79,7 +91,7 @@ func (x *Index) Asked() int { return x.allowed.asked }
 // Release lets go of the value that was asked about last: what is asked about next is another,
 // and it may be long.
 func (x *Index) Release() {
-	x.allowed.bounded = false
+	x.allowed.bounded, x.allowed.gone = false, nil
 	if x.value, x.found = "", false; cap(x.raw) > maxScalar {
 		x.raw, x.q.arena, x.q.toks = nil, nil, nil
 	}

@@ -40,9 +40,16 @@ type reading struct {
 	words []vocabulary.Word
 	verbs map[vocabulary.ActID]int // how many tools there are for an act
 	own   map[string]bool          // verbs that only the names of tools have
+	lang  string                   // of all of it; "": nobody asked yet
 }
 
-func (r *reading) language(list []vocabulary.Word) string { return languageOf(list) }
+// language is the one that most of the message is in.
+func (r *reading) language() string {
+	if r.lang == "" {
+		r.lang = languageOf(r.words)
+	}
+	return r.lang
+}
 
 // clauses are all that the message says, in order.
 func (r *reading) clauses() []*clause {
@@ -103,9 +110,9 @@ func (r *reading) broken(i, k int) bool {
 
 // sentence takes a sentence apart. What is reported, asked to know or hangs on a condition makes it so for all of it.
 func (r *reading) sentence(list []vocabulary.Word) []*clause {
-	lang := r.language(list)
-	if foreign := r.language(r.words); len(list) < 5 {
-		lang = foreign
+	lang := r.language()
+	if len(list) >= 5 {
+		lang = languageOf(list)
 	}
 	s := sentence{reading: r, lang: lang, words: list, asked: r.marked(list)}
 	s.survey()
