@@ -10,7 +10,6 @@ import (
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/session"
-	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -365,18 +364,6 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	if x.set.Settings().RecordArguments {
 		d.Args = x.set.Redactor().Preview(x.set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown)
 	}
-}
-
-// noteWrites remembers what an allowed call writes: by labels, and for judgement.
-func (m *Monitor) noteWrites(ctx context.Context, x *step, v *Verdict) error {
-	x.noteFiles()
-	if name := x.live.input.Tool; v.Effect == policy.Allow && x.live.owns(name) {
-		x.decided.Temp = remembered.Temporary(x.live.meaningOf(name), &x.args)
-	}
-	if x.taint.Mark.Level > trust.Shared {
-		return nil
-	}
-	return m.labelWrites(ctx, x.live, &x.taint.Mark, &writing{v.Tool, v.Step, &x.args, x.folder, x.leftWhat})
 }
 
 // noRoom is a trace that cannot be read: then judgement knows that something is lost.

@@ -426,3 +426,15 @@ func (m *Monitor) closing(ctx context.Context, s *live, e *event.Event, call *se
 		Box: &event.Box{Ticket: *call.Ticket, CallID: call.ID, Tool: call.Tool, Step: call.Step, Reason: why},
 	}), nil
 }
+
+// noteWrites remembers what an allowed call writes: by labels, and for judgement.
+func (m *Monitor) noteWrites(ctx context.Context, x *step, v *Verdict) error {
+	x.noteFiles()
+	if name := x.live.input.Tool; v.Effect == policy.Allow && x.live.owns(name) {
+		x.decided.Temp = remembered.Temporary(x.live.meaningOf(name), &x.args)
+	}
+	if x.taint.Mark.Level > trust.Shared {
+		return nil
+	}
+	return m.labelWrites(ctx, x.live, &x.taint.Mark, &writing{v.Tool, v.Step, &x.args, x.folder, x.leftWhat})
+}

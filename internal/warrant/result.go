@@ -145,7 +145,8 @@ func (c *Context) madeBy(content []byte, args []leaves.Leaf) {
 		}
 	}
 	if len(fresh) == 1 && len(c.newIDs) < maxMade {
-		c.newIDs[fresh[0]] = !reaches(fresh[0]) && !slices.ContainsFunc(args, func(l leaves.Leaf) bool { return !l.Flag && !c.index.Said(l.Text) })
+		unsaid := slices.ContainsFunc(args, func(l leaves.Leaf) bool { return !l.Flag && !c.index.Said(l.Text) })
+		c.newIDs[fresh[0]] = !unsaid && !reaches(fresh[0])
 	}
 }
 

@@ -44,7 +44,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return Said, "you said it in pieces"
 	case c.agreedTo(v, &f, aim):
 		return Assented, "you agreed to it"
-	case !aim && c.isOwn(v), aim && !j.w.Deed.grave() && c.newIDs[origin.Normal(v)]:
+	case j.returned(v, aim):
 		return Own, "an earlier act returned it"
 	}
 	target := strings.Contains(v, "@") || len(origin.Targets(v)) > 0
@@ -68,6 +68,14 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return e, why
 	}
 	return Nothing, where(&f)
+}
+
+// returned reports whether an earlier act of ours returned a value: where something goes, one that the user's words alone made.
+func (j *judging) returned(v string, aim bool) bool {
+	if aim {
+		return !j.w.Deed.grave() && j.c.newIDs[origin.Normal(v)]
+	}
+	return j.c.isOwn(v)
 }
 
 // field is the evidence for a field of a record that was looked up. Of what something goes to, and of what cannot be

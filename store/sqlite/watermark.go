@@ -165,7 +165,8 @@ func readWatermark(path string, key []byte, since int64) (head store.Head, ok bo
 		switch {
 		case m.signed != "" && m.signed != signature(m.line, nil):
 			return store.Head{}, false, unmarked(path,
-				"was not signed with the key of this folder (put its own words.key back if that is another one; else somebody else wrote it)")
+				"was not signed with the key of this folder (put its own words.key back if that is another one; "+
+					"else somebody else wrote it)")
 		case since >= signedSince:
 			return store.Head{}, false, unmarked(path, "is not signed")
 		}
