@@ -2,7 +2,7 @@
 // it is collected, a large one may not grow by as much again, and what a busy hour took goes
 // back to the system when nobody speaks.
 //
-// It reads the runtime's own figures and sets its collector; it does no other I/O. What it starts
+// It reads the runtime's own figures and what the system says of its memory, and sets the collector; it does no other I/O. What it starts
 // ends with its context.
 package heap
 

@@ -1,0 +1,4 @@
+package heap
+
+// Machine is machine, for tests.
+var Machine = machine
