@@ -69,7 +69,7 @@ type Context struct {
 
 	secret func(string) []string // the secrets in a text; nil: nobody knows any
 
-	records   *mandate.Records      // what results hold, object by object
+	records   *mandate.Later        // what results hold, object by object
 	newIDs    map[string]bool       // ids that our own acts gave to what they made
 	blank     *mandate.Blank        // them as the item of the last act may look at them; nil: none yet
 	pages     map[string]*page.Page // what browsers showed of pages
@@ -96,7 +96,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, public: map[uint64]bool{},
 		needed: map[string]bool{}, pages: map[string]*page.Page{},
-		records: mandate.NewRecords(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},
+		records: mandate.NewLater(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},
 		task: task{done: map[string]*tally{}},
 		ago:  map[string]map[int]int{}, defined: map[string]tool.Definition{},
 	}

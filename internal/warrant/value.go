@@ -260,7 +260,7 @@ func (c *Context) Whence(value string) Whence {
 	c.index.Bound(leastAsked)
 	defer c.index.Release()
 	f := c.index.Of(value)
-	out := Whence{Title: c.records.Title(value), Set: c.records.SetOf(value)}
+	out := Whence{Title: c.records.All().Title(value), Set: c.records.All().SetOf(value)}
 	switch f.Class {
 	case origin.Unseen:
 		return out
@@ -280,14 +280,14 @@ func (c *Context) Whence(value string) Whence {
 	} else if f.Path != "" {
 		out.From = "field " + text.Shown(f.Path) + " of " + out.From
 	}
-	if who := c.records.Author(value, f.Step); who != "" {
+	if who := c.records.All().Author(value, f.Step); who != "" {
 		out.From += ", written by " + text.Shown(who)
 	}
 	return out
 }
 
 // Among reports whether a value is one of a list.
-func (c *Context) Among(s mandate.Set, value string) bool { return c.records.Holds(s, value) }
+func (c *Context) Among(s mandate.Set, value string) bool { return c.records.All().Holds(s, value) }
 
 // constant reports whether a value is a word of the interface and names nobody and nothing of its own. Words
 // for oneself count as an aim only where the user speaks of themselves; for what cannot be taken back no
