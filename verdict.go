@@ -373,10 +373,10 @@ func (x *step) repair(v *Verdict) {
 		return
 	}
 	s := x.live
-	if s.input.Facts == nil || s.facts.found == nil || s.state.Repairs >= maxRepairs {
+	if s.input.Facts == nil || s.facts.Found == nil || s.state.Repairs >= maxRepairs {
 		return
 	}
-	path, part := s.facts.found.Repair()
+	path, part := s.facts.Found.Repair()
 	if part == "" {
 		return
 	}
