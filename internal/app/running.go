@@ -112,10 +112,13 @@ func program() string {
 // sessionMemory is the most that sessions take in memory where nobody says how much.
 const sessionMemory = 512 << 20
 
+// held is how many bytes of sessions are held where they may take so many: the collector needs half as much again.
+func held(memory int64) int64 { return max(memory/8*5, 1) }
+
 func newMonitor(cfg *config.Config, o *outside, opts tidemark.Options) (*tidemark.Monitor, error) {
 	opts.Policy, opts.Now, opts.Rand, opts.Electors = cfg.Policy, time.Now, rand.Reader, &cfg.Approvals.Who
-	if opts.MaxHeard = cfg.Server.Memory; opts.MaxHeard == 0 {
-		opts.MaxHeard = heap.Share(sessionMemory)
+	if opts.MaxHeard = held(cfg.Server.Memory); cfg.Server.Memory == 0 {
+		opts.MaxHeard = held(heap.Share(sessionMemory))
 	}
 	if o != nil {
 		o.advise(&opts)

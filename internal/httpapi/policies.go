@@ -96,7 +96,7 @@ type statusView struct {
 	Proof   string        `json:"proof,omitzero" enum:"passkey,typed" doc:"what approving takes besides a token; absent: nothing"`
 	Hosts   []hostRow     `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
 	Alarms  []alarm.Alarm `json:"alarms,omitempty" doc:"what was noticed about hosts and nobody has seen yet"`
-	Memory  memoryView    `json:"memory"`
+	Memory  memoryView    `json:"memory" doc:"what sessions take in memory, and how those came back that were not there"`
 
 	stopState
 }

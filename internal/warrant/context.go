@@ -104,9 +104,12 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 	return c
 }
 
+// leastSize is what a conversation takes in which hardly anything was said.
+const leastSize = 12 << 10
+
 // Size is about how many bytes of memory the conversation takes.
 func (c *Context) Size() int {
-	n := c.index.Size() + c.records.Size() + c.others.Size()
+	n := leastSize + c.index.Size() + c.records.Size() + c.others.Size()
 	for i := range c.unheard {
 		n += len(c.unheard[i].text)
 	}

@@ -21,7 +21,7 @@ import (
 const (
 	percent = 400      // of what is in use, by which a small heap may grow
 	room    = 18 << 20 // bytes by which a larger one may
-	share   = 8        // and the part of it by which a very large one may
+	share   = 2        // and the part of it by which a very large one may: each collection looks through all of it
 	other   = 8 << 20  // bytes that stacks and the runtime's own take at least
 	spare   = 2 << 20  // bytes by which those may grow meanwhile
 )
