@@ -198,7 +198,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	}
 	var found *warrant.Warrant // none where no rule asks
 	if s.input.Facts != nil {
-		found = s.facts.found
+		found = s.facts.Found
 	}
 	live, kept := shownValues(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
 	if found != nil {
@@ -245,7 +245,7 @@ func shownArgs(set *policy.Set, args []byte) string {
 func (x *step) redactedArgs(toolName string) []byte {
 	var keys []string
 	if x.live.input.Facts != nil {
-		keys = x.live.facts.keys()
+		keys = x.live.facts.Keys()
 	}
 	return x.set.Redactor().Args(toolName, x.args.Raw(), keys...)
 }
@@ -342,7 +342,7 @@ func (x *step) dangerous(v *Verdict) bool {
 	if slices.ContainsFunc(v.Reasons, func(r policy.Reason) bool { return r.Rule == policy.RuleTooLarge }) {
 		return true // a rule could not look at all of it, and neither did whoever agreed to another
 	}
-	return v.Kind == policy.KindDanger || s.input.Facts != nil && s.facts.found != nil && s.facts.found.Danger
+	return v.Kind == policy.KindDanger || s.input.Facts != nil && s.facts.Found != nil && s.facts.Found.Danger
 }
 
 // Electors say whose approvals a question takes, and of how many people. A denial is never put
@@ -371,8 +371,8 @@ var ErrElector = errors.New("this approval does not count")
 func (m *Monitor) counts(x *step, v *Verdict, by string) bool {
 	now := time.Unix(0, x.now)
 	c := Case{Agent: x.live.state.Agent, Tool: v.Tool, Kind: v.Kind, Asked: now, Now: now}
-	if x.live.input.Facts != nil && x.live.facts.found != nil {
-		c.Act = x.live.facts.found.Deed.String()
+	if x.live.input.Facts != nil && x.live.facts.Found != nil {
+		c.Act = x.live.facts.Found.Deed.String()
 	}
 	enough, err := m.electors.Elect(c, by, nil)
 	return err == nil && enough

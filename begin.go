@@ -123,7 +123,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 	if err != nil {
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
-	m.lighten()
+	m.lighten(ctx)
 	m.adopt(t.Sender.SpawnedBy, t.Ref.Session)
 	return open, nil
 }
@@ -174,7 +174,9 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 		s.heard.Control(t.ControlTools)
 	}
 	if words {
-		s.keepWord(s.state.Version, utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage})
+		said := utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage}
+		said.apart = messageOf(event).Text != *t.Message
+		s.keepWord(s.state.Version, said)
 	}
 	if t.Contract != nil && words {
 		s.noteContract()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/facts"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -304,7 +305,7 @@ type ActAuditor interface {
 
 // given is what an item of the bound auditor would make of a call that is held.
 type given struct {
-	facts    callFacts
+	facts    facts.Call
 	decision policy.Decision
 }
 
@@ -318,11 +319,11 @@ func (m *Monitor) giving(x *step, v *Verdict) *given {
 	if v.Effect != policy.Confirm || v.Kind != policy.KindTaintEscalation {
 		return nil
 	}
-	if s.input.Facts == nil || s.facts.found == nil || s.facts.found.Gate == nil || s.state.Acts.Closed() {
+	if s.input.Facts == nil || s.facts.Found == nil || s.facts.Found.Gate == nil || s.state.Acts.Closed() {
 		return nil
 	}
 	g := &given{facts: s.facts}
-	g.facts.found = s.facts.found.Given()
+	g.facts.Found = s.facts.Found.Given()
 	in := s.input // the set remembers in its input what it found
 	in.Facts = &g.facts
 	if g.decision = x.judge(x.set, &in); g.decision.Effect != policy.Allow {
@@ -352,19 +353,19 @@ func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) e
 	default:
 		o = *c.act
 	}
-	found := g.facts.found
+	found := g.facts.Found
 	switch {
 	case o.Failed != "" || !mandate.Vouched(o.Answer, found.Deed.String()):
 	case spent:
 		o.Reason = "what it gave was used"
-	case !s.facts.of.Quotes(found.Gate, o.Quote):
+	case !s.facts.Of.Quotes(found.Gate, o.Quote):
 		o.Reason = "the words it quotes do not hold what the call does"
 	default:
 		o.Settled, o.Item = "allow", fmt.Sprintf("a%d.%d", s.state.Words[len(s.state.Words)-1].Seq, s.state.Acts.Given()+1)
 		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor."+o.Answer
 		text := "the auditor finds this act in what the user said: " + o.Quote
 		v.Reasons = append([]policy.Reason{{Rule: v.Rule, Effect: policy.Allow, Text: text}}, v.Reasons...)
-		s.facts.found = found
+		s.facts.Found = found
 		x.decided.Warrant, v.Warrant = found.String(), found.String()
 	}
 	x.decided.Opinion, v.Opinion = &o, &o
@@ -379,8 +380,8 @@ func (m *Monitor) aboutAct(ctx context.Context, x *step, v *Verdict) (q intent.A
 	if err != nil {
 		return q, "", err
 	}
-	q = intent.ActQuestion{Words: m.redacted(said), Tool: v.Tool, Done: s.facts.of.Deeds()}
-	for _, h := range s.facts.found.Gate.Slots {
+	q = intent.ActQuestion{Words: m.redacted(said), Tool: v.Tool, Done: s.facts.Of.Deeds()}
+	for _, h := range s.facts.Found.Gate.Slots {
 		slot := intent.ActSlot{Arg: h.Arg, From: whences[h.From]}
 		if !slices.Contains(q.Slots, slot) {
 			q.Slots = append(q.Slots, slot)
@@ -493,6 +494,6 @@ func (x *step) pairs(found *warrant.Warrant) []event.Pair {
 func (m *Monitor) keepSaid(ctx context.Context, x *step, v *Verdict) {
 	s, covered := x.live, v.Item != nil && len(v.Item.Missing) == 0
 	if covered && v.Effect == policy.Allow && v.Spent == "" && !x.gated && s.input.Facts != nil {
-		_ = m.givePairs(ctx, x.pairs(s.facts.found), x.now, nil)
+		_ = m.givePairs(ctx, x.pairs(s.facts.Found), x.now, nil)
 	}
 }

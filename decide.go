@@ -312,7 +312,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 		if err := m.know(ctx, s, x.taint, in); err != nil {
 			return err
 		}
-		s.facts.of.Watch(m.station.Load())
+		s.facts.Of.Watch(m.station.Load())
 	}
 	if err := m.remember(ctx, x, in); err != nil {
 		return err
@@ -355,9 +355,9 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	d.Level, d.Policy = x.taint.Mark.Level, x.set.Version()
 	d.Expect, d.ExpectS, d.Source, d.Private = t.Level, t.Sensitivity, t.Source, t.Sensitive
 	d.Reason, d.Spent, d.Trace, d.Ask, d.Write, d.Opinion, d.Ruling, d.Ticket = "", "", "", nil, nil, nil, nil, nil
-	d.Warrant, d.Item = x.live.facts.words(x.live.input.Facts), nil
-	if f := &x.live.facts; d.Warrant != "" && f.found.Item != nil {
-		d.Item = x.live.covering(x.set, f.found, nil)
+	d.Warrant, d.Item = x.live.facts.Words(x.live.input.Facts), nil
+	if f := &x.live.facts; d.Warrant != "" && f.Found.Item != nil {
+		d.Item = x.live.covering(x.set, f.Found, nil)
 	}
 	v.Warrant, v.Item = d.Warrant, d.Item
 	d.Digest, d.Args, d.Run = tool.Digest{}, "", x.run

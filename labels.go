@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -384,8 +385,8 @@ func (m *Monitor) remember(ctx context.Context, x *step, in *policy.Input) error
 		runs, shown = append(runs, kept.Files.Meant(l)...), append(shown, kept.Files.Named(l)...)
 	}
 	if in.Facts != nil {
-		x.live.facts.of.Labelled(kept.Files)
-		x.live.facts.led = len(runs) > 0
+		x.live.facts.Of.Labelled(kept.Files)
+		x.live.facts.Led = len(runs) > 0
 	}
 	if len(runs) > 0 {
 		x.taint = x.taint.With(kept.Label(runs))
@@ -437,4 +438,16 @@ func (m *Monitor) noteWrites(ctx context.Context, x *step, v *Verdict) error {
 		return nil
 	}
 	return m.labelWrites(ctx, x.live, &x.taint.Mark, &writing{v.Tool, v.Step, &x.args, x.folder, x.leftWhat})
+}
+
+// shown are messages as a question shows them.
+func (m *Monitor) shown(words []intent.Word) []event.Said {
+	if n := len(words); n > maxShown {
+		words = append(words[:1:1], words[n-maxShown+1:]...)
+	}
+	out := make([]event.Said, len(words))
+	for i, w := range words {
+		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
+	}
+	return out
 }

@@ -36,7 +36,7 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 			return false, nil // of a file, or of another kind
 		}
 	}
-	w := x.live.facts.found
+	w := x.live.facts.Found
 	if w.Barred() {
 		return false, nil
 	}

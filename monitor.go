@@ -16,21 +16,22 @@
 package tidemark
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/idle"
+	"github.com/tidemark/tidemark/internal/base/pack"
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/base/seal"
+	"github.com/tidemark/tidemark/internal/facts"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
@@ -77,11 +78,17 @@ type Monitor struct {
 	waiting  map[string]int      // guarded by mu; how many wait for the answer to a question
 	kept     int                 // guarded by mu; how many of asking were open when it was last cleared
 
-	clock atomic.Int64 // counts the sessions made, to tell which others are idle since
-	most  int64        // bytes of sessions that are held for judgement
-	held  atomic.Int64 // about how many are
-	left  atomic.Int64 // how many were when some were last let go, or since
-	heard atomic.Int64 // counts what was said and read, to tell which sessions spoke last
+	clock atomic.Int64                                      // counts the sessions made, to tell which others are idle since
+	most  int64                                             // bytes of sessions that are held for judgement
+	held  atomic.Int64                                      // about how many are
+	left  atomic.Int64                                      // how many were when some were last let go, or since
+	heard atomic.Int64                                      // counts what was said and read, to tell which sessions spoke last
+	idle  struct{ conversations, states idle.Queue[*live] } // which to let go of next
+
+	checkpoints       Checkpoints // of conversations that are not in memory; nil: none are kept
+	program           string      // that writes them
+	room              pack.Writer // for one at a time
+	resumes, rebuilds atomic.Uint64
 
 	spoken atomic.Pointer[sayings.Book] // what servers said of themselves since this start; nil: nothing. Written with mu held
 }
@@ -104,8 +111,8 @@ func New(o Options) (*Monitor, error) {
 		prover: o.Prover, electors: o.Electors, shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
 		lasting: standing.New(o.Store, lastingLog, o.Shared != nil), pairs: standing.NewNames(o.Store, pairsLog, o.Shared != nil),
-		stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now),
-		asking:   map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
+		stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now), checkpoints: o.Checkpoints, program: o.Program,
+		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
 	}
 	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {
@@ -185,7 +192,7 @@ type live struct {
 	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood
 	spoken   map[uint64]utterance        // guarded by mu; the user's messages by their place in the log, as far as they were read
 	latest   *meaning.Meaning            // guarded by mu; the one of them looked at last
-	facts    callFacts                   // guarded by mu; scratch, of the call being judged
+	facts    facts.Call                  // guarded by mu; scratch, of the call being judged
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
 	overdue  bool                        // guarded by mu; what waits could not be written, so nothing more may wait
 	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
@@ -202,6 +209,7 @@ type live struct {
 	weight   int64                       // guarded by mu; of heard and spoken, as the monitor counts it
 	keys     seal.Ring                   // guarded by mu; of what is sealed in its log
 	spoke    atomic.Int64                // when something was last said or read in it
+	rested   uint64                      // guarded by mu; the version of its state that we have kept a checkpoint of; 0: none
 }
 
 // attempts bounds how often an act begins again: other replicas may move the session while we
@@ -225,7 +233,7 @@ func (m *Monitor) do(ctx context.Context, ref Ref, look bool, act func(*live) er
 	grown := false
 	defer func() {
 		if grown {
-			m.lighten()
+			m.lighten(ctx)
 		}
 	}()
 	s.callers.Add(1)
@@ -281,28 +289,16 @@ func (m *Monitor) newSession(name string) *live {
 	return s
 }
 
-// evict makes space by forgetting sessions nobody is using; their logs bring them back.
-// Preconditions: mu is held.
-func (m *Monitor) evict() {
-	if len(m.sessions) < m.max {
-		return
+// letGo forgets what was said and read, and the state, unless something of it waits to be written; the log tells it again.
+// Preconditions: s.mu is held.
+func (m *Monitor) letGo(s *live) {
+	if len(s.waiting) == 0 {
+		s.loaded, s.state, s.asked = false, nil, nil
+		s.flying, s.age = 0, s.age+1
 	}
-	all := make([]*live, 0, len(m.sessions))
-	for _, s := range m.sessions {
-		all = append(all, s)
-	}
-	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
-	for _, s := range all[:max(1, len(all)/8)] {
-		if s.mu.TryLock() { // one in use stays
-			if len(s.waiting) > 0 {
-				s.mu.Unlock()
-				continue
-			}
-			m.letGo(s)
-			s.mu.Unlock()
-			delete(m.sessions, s.name)
-		}
-	}
+	s.heard, s.spoken, s.work, s.facts, s.input, s.rested = nil, nil, nil, facts.Call{}, policy.Input{}, 0
+	m.held.Add(-s.weight)
+	s.weight = 0
 }
 
 // load folds the session's log, or what is new of it.
@@ -338,7 +334,7 @@ func (m *Monitor) load(ctx context.Context, s *live) error {
 		}
 	}
 	s.state, s.loaded = st, true
-	s.flying, s.age = 0, s.age+1
+	s.flying, s.age, s.rested = 0, s.age+1, 0
 	m.track(s)
 	m.count(s)
 	m.adopt(st.Parent, s.name)
@@ -465,6 +461,11 @@ type Options struct {
 	// read in them, and their states. Those that spoke least lately are then judged by what the log
 	// has of them, as after a restart. 0 means 24 MiB.
 	MaxHeard int64
+
+	// Checkpoints keeps conversations that are let go, so that they need not be told again from the log; nil: nothing does.
+	Checkpoints Checkpoints
+	// Program tells builds of this program apart that may read texts differently: a checkpoint of another one does not count.
+	Program string
 }
 
 // Station is where the monitor itself stands: what the agent it watches must not reach.

@@ -1,7 +1,6 @@
 package tidemark
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	cut "github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/facts"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -89,7 +89,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
 	}
-	m.lighten()
+	m.lighten(ctx)
 	if sealed {
 		return label, ErrSealed
 	}
@@ -102,19 +102,6 @@ func (m *Monitor) mayWait(ctx context.Context, came *arrival, e *event.Event) co
 		return ctx
 	}
 	return Later(ctx)
-}
-
-// outlive counts what an earlier start has shown and could not record.
-func (m *Monitor) outlive(st *session.State) error {
-	if !st.Due("") {
-		return nil
-	}
-	run, err := m.run()
-	if err != nil {
-		return err
-	}
-	st.Outlive(run)
-	return nil
 }
 
 // arrival is what is known of a result beside what the host reports.
@@ -446,9 +433,18 @@ func (m *Monitor) count(s *live) {
 	s.weight = n
 }
 
-// lighten lets go of what is held of sessions that spoke least lately, until the rest is well
-// within the bound. The one that spoke last keeps all of it.
-func (m *Monitor) lighten() {
+// Checkpoints is where conversations are kept that are not in memory, sealed: of each session the latest. It may lose any of them at any
+// time. It is safe for concurrent use.
+type Checkpoints interface {
+	Get(session string) []byte         // nil: there is none
+	Put(session string, sealed []byte) // which are not its own afterwards
+	Drop(session string)
+}
+
+// lighten lets go of what is held of sessions that spoke least lately, until the rest is within the bound: of their conversations first,
+// which are large and of which a checkpoint is kept, and then of their states, which only the log brings back. The one that spoke last
+// keeps all of it.
+func (m *Monitor) lighten(ctx context.Context) {
 	held, left := m.held.Load(), m.left.Load()
 	if held < left {
 		m.left.Store(held)
@@ -456,31 +452,38 @@ func (m *Monitor) lighten() {
 	if held <= m.most || held <= left+m.most/8 { // what could not be let go a moment ago cannot be now
 		return
 	}
-	defer func() { m.left.Store(m.held.Load()) }()
-	m.mu.RLock()
-	all := slices.Collect(maps.Values(m.sessions))
-	m.mu.RUnlock()
-	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.spoke.Load(), b.spoke.Load()) })
-	for _, s := range all[:len(all)-1] {
-		if m.held.Load() <= m.most/4*3 {
-			return
-		}
-		if s.mu.TryLock() { // one in use stays
-			m.letGo(s)
-			s.mu.Unlock()
+	enough := func() bool { return m.held.Load() <= m.most-m.most/64 }
+	all := func() []*live {
+		m.mu.RLock()
+		defer m.mu.RUnlock()
+		return slices.Collect(maps.Values(m.sessions))
+	}
+	spoke := func(s *live) int64 { return s.spoke.Load() }
+	release := func(let func(*live)) func(*live) bool {
+		return func(s *live) bool {
+			if s.mu.TryLock() { // one in use stays
+				let(s)
+				s.mu.Unlock()
+			}
+			return enough()
 		}
 	}
+	if m.idle.conversations.Each(all, spoke, release(func(s *live) { m.quiet(ctx, s) })) ||
+		m.idle.states.Each(all, spoke, release(m.letGo)) {
+		return
+	}
+	m.left.Store(m.held.Load())
 }
 
-// letGo forgets what was said and read, and the state, unless something of it waits to be written;
-// the log tells it again.
+// quiet forgets what was said and read in a session, and keeps its state.
 // Preconditions: s.mu is held.
-func (m *Monitor) letGo(s *live) {
-	if len(s.waiting) == 0 {
-		s.loaded, s.state, s.asked = false, nil, nil
-		s.flying, s.age = 0, s.age+1
+func (m *Monitor) quiet(ctx context.Context, s *live) {
+	if s.heard == nil && s.spoken == nil || s.loaded && s.weight-int64(s.state.Size()) < m.most>>15 {
+		return // it takes too little to be worth a look at the log
 	}
-	s.heard, s.spoken, s.work, s.facts, s.input = nil, nil, nil, callFacts{}, policy.Input{}
-	m.held.Add(-s.weight)
-	s.weight = 0
+	m.rest(ctx, s)
+	s.heard, s.spoken, s.work, s.facts, s.input, s.asked = nil, nil, nil, facts.Call{}, policy.Input{}, nil
+	if s.loaded {
+		m.count(s)
+	}
 }

@@ -480,10 +480,10 @@ func (x *step) judgedBy(h *approval.Held) {
 	if x.wants != nil {
 		h.Act = confined.Act(&x.wants.Wanted)
 	}
-	if s.input.Facts == nil || s.facts.found == nil {
+	if s.input.Facts == nil || s.facts.Found == nil {
 		return
 	}
-	w := s.facts.found
+	w := s.facts.Found
 	h.Act = w.Deed.String()
 	h.Among = func(list, value string) bool { return s.heard.Among(mandate.SetNamed(list), value) }
 	for i := range w.Slots {

@@ -374,10 +374,10 @@ func (x *step) repair(v *Verdict) {
 		return
 	}
 	s := x.live
-	if s.input.Facts == nil || s.facts.found == nil || s.state.Repairs >= maxRepairs {
+	if s.input.Facts == nil || s.facts.Found == nil || s.state.Repairs >= maxRepairs {
 		return
 	}
-	path, part := s.facts.found.Repair()
+	path, part := s.facts.Found.Repair()
 	if part == "" {
 		return
 	}
@@ -476,7 +476,7 @@ func (x *step) orders(set *policy.Set, fields map[string]any, line string) []str
 			continue
 		}
 		alone, facts := in, x.live.facts
-		facts.found, facts.args = nil, args
+		facts.Found, facts.Args = nil, args
 		alone.Args, alone.Facts = args, &facts
 		if d := x.judge(set, &alone); d.Effect == policy.Allow {
 			out = append(out, confined.Command(p.Text))

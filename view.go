@@ -12,8 +12,8 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/graph"
-	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/seal"
+	"github.com/tidemark/tidemark/internal/facts"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -134,6 +134,9 @@ func (m *Monitor) refresh(ctx context.Context, s *live) error {
 // Forget drops what is in memory of a session, also the keys of what it has sealed: something was taken out of its log. The next
 // one to speak in it finds what the log still has.
 func (m *Monitor) Forget(session string) {
+	if m.checkpoints != nil {
+		defer m.checkpoints.Drop(session)
+	}
 	m.mu.RLock()
 	s := m.sessions[session]
 	m.mu.RUnlock()
@@ -321,11 +324,11 @@ func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x
 		in.Args = &a
 	}
 	if in.Args != nil && set.Facts() {
-		facts := callFacts{of: x.judgement(level), name: given, args: in.Args}
+		facts := facts.Call{Of: x.judgement(level), Name: given, Args: in.Args}
 		in.Facts = &facts
 		plain := func(_, value string) string { return value } // whoever asks wrote the values
 		out.Act = facts.Act()
-		w := facts.get()
+		w := facts.Found
 		out.Slots, _ = shownValues(w, set, plain)
 		out.Item = itemOf(w, out.Slots)
 	}
@@ -388,6 +391,9 @@ func (m *Monitor) Sessions() int {
 
 // Held is about how many bytes of memory sessions take.
 func (m *Monitor) Held() int64 { return m.held.Load() }
+
+// Returns is how often a conversation that was not in memory came back: from its checkpoint, and from the log, which costs more.
+func (m *Monitor) Returns() (resumed, rebuilt uint64) { return m.resumes.Load(), m.rebuilds.Load() }
 
 // Graph derives the provenance graph of a turn from the session's log. An empty turn is
 // the latest of the main branch.
@@ -485,16 +491,4 @@ func recall(s *session.State, e *event.Event, visit func(Recalled)) {
 		d := e.Decided
 		visit(Recalled{Kind: RecalledCall, Digest: d.Digest, Label: s.Branch(e.Branch).Mark, CallID: d.CallID, Tool: d.Tool})
 	}
-}
-
-// shown are messages as a question shows them.
-func (m *Monitor) shown(words []intent.Word) []event.Said {
-	if n := len(words); n > maxShown {
-		words = append(words[:1:1], words[n-maxShown+1:]...)
-	}
-	out := make([]event.Said, len(words))
-	for i, w := range words {
-		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
-	}
-	return out
 }

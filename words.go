@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -11,13 +12,13 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/base/seal"
+	"github.com/tidemark/tidemark/internal/checkpoint"
+	"github.com/tidemark/tidemark/internal/facts"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -52,6 +53,7 @@ type utterance struct {
 	turn   uint64
 	seq    uint64 // of its record
 	cut    bool   // the log has not all of it
+	apart  bool   // it was heard otherwise than the log has it
 	text   string
 	sealed []string
 
@@ -166,15 +168,18 @@ func (s *live) keepWord(seq uint64, u utterance) {
 // wordText is what the log kept of a message.
 func (m *Monitor) wordText(ctx context.Context, session string, seq uint64) (event.Content, error) {
 	e, err := m.eventAt(ctx, session, seq)
+	return messageOf(&e), err
+}
+
+// messageOf is the message of an event as it is kept; the zero Content where there is none.
+func messageOf(e *event.Event) event.Content {
 	switch {
-	case err != nil:
-		return event.Content{}, err
 	case e.Began != nil && e.Began.Message != nil:
-		return *e.Began.Message, nil
+		return *e.Began.Message
 	case e.Seen != nil && e.Seen.Content != nil:
-		return *e.Seen.Content, nil
+		return *e.Seen.Content
 	}
-	return event.Content{}, nil
+	return event.Content{}
 }
 
 // eventAt is one record of a session's log; the zero Event where there is none.
@@ -203,90 +208,6 @@ func latest(at []session.Word, most int) []session.Word {
 	return append([]session.Word{at[0]}, at[len(at)-most+1:]...)
 }
 
-// callFacts are what stands behind a call, worked out when a rule asks for the first time.
-type callFacts struct {
-	of    *warrant.Context
-	name  string
-	args  *tool.Args
-	found *warrant.Warrant
-
-	unargued, inside bool // the branch has seen less than the rest of the session
-	wordless, led    bool // nobody can hear the user, and nothing came in from elsewhere; it runs what was written after others spoke
-}
-
-var _ policy.Facts = (*callFacts)(nil)
-
-func (f *callFacts) get() *warrant.Warrant {
-	if f.found == nil {
-		f.found = f.read()
-	}
-	return f.found
-}
-
-func (f *callFacts) read() (w *warrant.Warrant) {
-	switch {
-	case f.led:
-		f.of.Led(func() { w = f.of.Of(f.name, f.args) })
-	case f.wordless:
-		f.of.Wordless(func() { w = f.of.Of(f.name, f.args) })
-	default:
-		f.of.Within(!f.unargued, !f.inside, func() { w = f.of.Of(f.name, f.args) })
-	}
-	return w
-}
-
-// keys are the parameters that hold credentials. Asking for them is no question about the call.
-func (f *callFacts) keys() []string {
-	if f.found != nil {
-		return f.found.Paths(warrant.Key)
-	}
-	return f.read().Paths(warrant.Key)
-}
-
-// words are the warrant in one line, for the log; empty where no rule asked for it.
-func (f *callFacts) words(asked policy.Facts) string {
-	if asked == nil || f.found == nil {
-		return ""
-	}
-	return f.found.String()
-}
-
-// Act implements policy.Facts.
-func (f *callFacts) Act() string { return f.get().Deed.String() }
-
-// Deed is Act before it has a name.
-func (f *callFacts) Deed() warrant.Deed { return f.get().Deed }
-
-// Least is Warrant for a kind of slot.
-func (f *callFacts) Least(slot warrant.Kind) (warrant.Evidence, bool) { return f.get().Least(slot) }
-
-// Is implements policy.Facts. Most rules end at what needs no look at the values.
-func (f *callFacts) Is(name string) bool {
-	if v, ok := f.of.Is(name, f.name); ok {
-		argues, beyond := name == "argued", name == "outside"
-		return f.led && (argues || beyond) || v && !(argues && f.unargued) && !(beyond && f.inside)
-	}
-	switch name {
-	case "acts":
-		return f.get().Deed != warrant.Read
-	case "danger":
-		return f.get().Danger
-	}
-	return false
-}
-
-// Warrant implements policy.Facts.
-func (f *callFacts) Warrant(what string) string { return f.get().Weakest(what) }
-
-// Contained reports whether all the danger of a command is in files that it runs and that nobody has read.
-func (f *callFacts) Contained() bool { return f.get().Danger && f.get().Contained }
-
-// Interferes reports whether the answer would have hung on what nobody named.
-func (f *callFacts) Interferes() bool { return f.get().Interferes }
-
-// Fault says what speaks against a slot, without anything that was read.
-func (f *callFacts) Fault(what string) string { return f.get().Fault(what) }
-
 // judgement is what the conversation has said and read, as far as it is known. After a
 // restart, or where another replica was at work, it is told again from the log: from the
 // user's words, and from the traces of what was read. Where something left none, it is lost,
@@ -299,7 +220,10 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	if err := m.write(ctx, s, nil); err != nil { // it is told again from the log
 		return nil, err
 	}
-	steps, hashed, err := m.keptSteps(ctx, s)
+	if c, err := m.resumed(ctx, s); c != nil || err != nil {
+		return c, err
+	}
+	steps, hashed, err := m.keptSteps(ctx, s, s.state.Traces.At)
 	if err != nil {
 		return nil, fmt.Errorf("read what was read: %w", err)
 	}
@@ -322,7 +246,9 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	if acted := s.state.Tainted() || s.state.Steps() > 0; s.state.Traces.Lost || acted && (!whole || !known) {
 		c.Lost()
 	}
-	s.heard = c
+	if s.heard = c; len(steps) > 0 {
+		m.rebuilds.Add(1)
+	}
 	m.weigh(s)
 	return c, nil
 }
@@ -349,9 +275,9 @@ func (m *Monitor) conversation(s *live, hashed bool) (c *warrant.Context, seals 
 }
 
 // retell tells a conversation what was said and read, in the order of the log.
-func retell(c *warrant.Context, key []byte, words []utterance, steps []keptStep) {
+func retell(c *warrant.Context, key []byte, words []utterance, steps []checkpoint.Step) {
 	for i := 0; i < len(words) || len(steps) > 0; {
-		if len(steps) == 0 || i < len(words) && words[i].seq <= steps[0].seq {
+		if len(steps) == 0 || i < len(words) && words[i].seq <= steps[0].Seq {
 			c.User(words[i].text)
 			c.Sealed(key, words[i].sealed)
 			if words[i].contract != nil {
@@ -362,53 +288,85 @@ func retell(c *warrant.Context, key []byte, words []utterance, steps []keptStep)
 			i++
 			continue
 		}
-		c.Replay(steps[0].tool, steps[0].told)
+		c.Replay(steps[0].Tool, steps[0].Told)
 		steps = steps[1:]
 	}
 }
 
-// keptStep is what the log kept of what came in with a record, and the tool that brought it.
-type keptStep struct {
-	seq  uint64
-	tool string
-	told []byte // nil: it cannot be read, and is lost
+// resumed is the conversation as its checkpoint has it, told what the log has since; nil: there is none that counts, and the log
+// tells all of it.
+// Preconditions: as for judgement, and nothing of s waits.
+func (m *Monitor) resumed(ctx context.Context, s *live) (*warrant.Context, error) {
+	st := s.state
+	if m.checkpoints == nil || !checkpoint.Fit(st) || len(st.Words) > maxWords {
+		return nil, nil
+	}
+	c, seals := m.conversation(s, false)
+	if !seals {
+		return nil, nil
+	}
+	is := checkpoint.Mark{Session: s.name, At: st.Version, Program: m.program}
+	mark, ok := checkpoint.Open(m.checkpoints.Get(s.name), is, c, m.key, &s.keys, st.Keys)
+	if !ok {
+		return nil, nil
+	}
+	here := s.rested == mark.At && mark.At == st.Version // we wrote it ourselves, and nothing came since
+	if !here && !mark.Follows(m.store.Load(ctx, s.name, mark.At-1), st.Version) {
+		return nil, nil
+	}
+	steps, hashed, err := m.keptSteps(ctx, s, mark.After(st.Traces.At))
+	if err != nil || hashed {
+		return nil, err
+	}
+	since := slices.DeleteFunc(slices.Clone(st.Words), func(w session.Word) bool { return w.Seq <= mark.At })
+	words, err := m.readWords(ctx, s, since)
+	if err != nil || len(words) < len(since) || slices.ContainsFunc(words, func(u utterance) bool { return u.cut }) {
+		return nil, err
+	}
+	if retell(c, m.key, words, steps); st.Tainted() && st.Traces.Bare {
+		c.Outside()
+	}
+	s.heard = c
+	m.resumes.Add(1)
+	m.weigh(s)
+	return c, nil
 }
 
-// keptSteps are what the log kept for judgement, in order. Some of it may be hashes, or cannot be read; the rest was
-// sealed, and is known as it was.
+// rest keeps a checkpoint of a conversation that is about to be let go. Without one the log tells it again. Where the user said what the
+// log has not, such as a secret or what is too long, there is none.
+// Preconditions: s.mu is held, and nobody else lets go of any.
+func (m *Monitor) rest(ctx context.Context, s *live) {
+	st := s.state
+	if m.checkpoints == nil || s.heard == nil || !s.loaded || len(s.waiting)+s.flying > 0 || s.rested == st.Version || !checkpoint.Fit(st) {
+		return
+	}
+	for _, u := range s.spoken {
+		if u.apart {
+			return
+		}
+	}
+	hash, ok := checkpoint.HashAt(ctx, m.store, s.name, st.Version)
+	mark := checkpoint.Mark{Session: s.name, At: st.Version, Hash: hash, Program: m.program}
+	if !ok {
+		return
+	}
+	if sealed := checkpoint.Seal(mark, s.heard, &m.room, &s.keys, st.Keys); sealed != nil {
+		m.checkpoints.Put(s.name, sealed)
+		s.rested = st.Version
+	}
+}
+
+// keptSteps are what the log kept for judgement at some of its places, in order.
 // Preconditions: s.mu is held, s is loaded and nothing of it waits.
-func (m *Monitor) keptSteps(ctx context.Context, s *live) (out []keptStep, hashed bool, err error) {
-	at := s.state.Traces.At
+func (m *Monitor) keptSteps(ctx context.Context, s *live, at []uint64) ([]checkpoint.Step, bool, error) {
 	if len(at) == 0 {
 		return nil, false, nil
 	}
-	for rec, err := range m.store.Load(ctx, s.name, at[0]-1) {
-		if err != nil {
-			return nil, false, unavailable(err)
-		}
-		if rec.Seq != at[0] {
-			continue
-		}
-		e, err := event.FromRecord(rec)
-		if err != nil {
-			return nil, false, unavailable(err)
-		}
-		step := keptStep{seq: rec.Seq}
-		text := ""
-		if step.tool, text = e.Trace(); seal.IsSealed(text) {
-			step.told = s.keys.Open(s.state.Keys, text)
-			hashed = hashed || step.told == nil
-		} else if raw, err := base64.RawStdEncoding.DecodeString(text); err == nil && !warrant.IsExact(raw) {
-			step.told, hashed = raw, true
-		} else {
-			hashed = true
-		}
-		out = append(out, step)
-		if at = at[1:]; len(at) == 0 {
-			return out, hashed, nil
-		}
+	out, hashed, err := checkpoint.Steps(m.store.Load(ctx, s.name, at[0]-1), at, &s.keys, s.state.Keys)
+	if err != nil {
+		return nil, false, unavailable(err)
 	}
-	return append(out, keptStep{seq: at[0]}), true, nil // the log is shorter than it was
+	return out, hashed, nil
 }
 
 // traced is a trace as the log holds it, with what stands behind it; empty where there is none, or no room for it.
@@ -439,14 +397,14 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	}
 	c.Servers(m.spoken.Load())
 	c.Until(ctx.Done())
-	s.facts = callFacts{of: c, name: in.Tool, args: in.Args}
+	s.facts = facts.Call{Of: c, Name: in.Tool, Args: in.Args}
 	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
-		s.facts.unargued, s.facts.inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared
+		s.facts.Unargued, s.facts.Inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared
 	}
 	if s.state.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted && !b.Unheard {
 		// Who configured the door works here, and nothing came in that they do not vouch for: what nobody
 		// else can have named is theirs. From the first such text on, what nobody heard counts for nothing.
-		s.facts.unargued, s.facts.inside, s.facts.wordless = true, true, true
+		s.facts.Unargued, s.facts.Inside, s.facts.Wordless = true, true, true
 	}
 	in.Facts = &s.facts
 	return nil
@@ -493,4 +451,38 @@ func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *
 		Tool: came.name, Step: seen.Step, Args: &came.args, Content: o.Result.Content, Failed: o.Result.Error, Tainted: tainted,
 		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
 	}))
+}
+
+// outlive counts what an earlier start has shown and could not record.
+func (m *Monitor) outlive(st *session.State) error {
+	if !st.Due("") {
+		return nil
+	}
+	run, err := m.run()
+	if err != nil {
+		return err
+	}
+	st.Outlive(run)
+	return nil
+}
+
+// evict makes space by forgetting sessions nobody is using; their logs bring them back.
+// Preconditions: mu is held.
+func (m *Monitor) evict() {
+	if len(m.sessions) < m.max {
+		return
+	}
+	all := slices.Collect(maps.Values(m.sessions))
+	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
+	for _, s := range all[:max(1, len(all)/8)] {
+		if s.mu.TryLock() { // one in use stays
+			if len(s.waiting) > 0 {
+				s.mu.Unlock()
+				continue
+			}
+			m.letGo(s)
+			s.mu.Unlock()
+			delete(m.sessions, s.name)
+		}
+	}
 }

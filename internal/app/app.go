@@ -4,7 +4,6 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -244,7 +243,11 @@ func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
 	if a.shared != nil {
 		shared = a.patient.Shared(a.shared)
 	}
-	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys, shared); err != nil {
+	opts := tidemark.Options{Store: f, Key: key, Prover: a.keys, Shared: shared}
+	if err := a.openCheckpoints(&opts); err != nil {
+		return err
+	}
+	if a.Monitor, err = newMonitor(a.config, a.outside, opts); err != nil {
 		return err
 	}
 	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
@@ -285,19 +288,6 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		return nil, fmt.Errorf("open door: %w", err)
 	}
 	return api, nil
-}
-
-func newMonitor(
-	cfg *config.Config, s tidemark.Store, o *outside, key []byte, keys *consent.Keeper, shared tidemark.Shared,
-) (*tidemark.Monitor, error) {
-	opts := tidemark.Options{
-		Policy: cfg.Policy, Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Key: key,
-		Prover: keys, Electors: &cfg.Approvals.Who, MaxHeard: sessionMemory(cfg),
-	}
-	if o != nil {
-		o.advise(&opts)
-	}
-	return tidemark.New(opts)
 }
 
 // Status says of everybody the monitor asks whether they can be reached.

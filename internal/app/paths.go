@@ -72,6 +72,9 @@ func (p Paths) Key() string { return filepath.Join(p.Data, "words.key") }
 // Written is the file of what models and tools wrote, in hashes, for the LLM proxy.
 func (p Paths) Written() string { return filepath.Join(p.Data, "written.bin") }
 
+// Checkpoints is the folder of conversations that are not in memory.
+func (p Paths) Checkpoints() string { return filepath.Join(p.Data, "checkpoints") }
+
 // Readings is the file of what a model read in definitions of tools.
 func (p Paths) Readings() string { return filepath.Join(p.Data, "definitions.jsonl") }
 

@@ -85,7 +85,7 @@ func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	m, err := newMonitor(cfg, s, nil, nil, keys, r)
+	m, err := newMonitor(cfg, nil, tidemark.Options{Store: s, Prover: keys, Shared: r})
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}

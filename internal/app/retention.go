@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/checkpoints"
 	"github.com/tidemark/tidemark/store/retention"
 )
 
@@ -39,6 +40,9 @@ func Prune(ctx context.Context, p Paths, r retention.Request) (out retention.Res
 		return out, err
 	}
 	out, err = retention.Prune(ctx, log, r)
+	if out.Records > 0 { // a server that runs does so itself, of the sessions that it is about
+		err = errors.Join(err, checkpoints.Clear(p.Checkpoints()))
+	}
 	return out, errors.Join(err, log.Close())
 }
 

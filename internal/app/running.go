@@ -1,14 +1,19 @@
 package app
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/store/checkpoints"
 )
 
 // Running says where a server of this data folder listens.
@@ -75,4 +80,42 @@ func Version() string {
 		return stamped
 	}
 	return "devel"
+}
+
+// openCheckpoints has conversations that are let go kept in the data folder. Without a key nothing can be sealed, and nothing is kept.
+// What was left by a server that had more room, or kept some, is removed.
+func (a *App) openCheckpoints(opts *tidemark.Options) error {
+	folder := a.opts.Paths.Checkpoints()
+	if len(opts.Key) == 0 || a.config.Server.Checkpoints == 0 {
+		return checkpoints.Clear(folder)
+	}
+	kept, err := checkpoints.Open(folder, keyed(opts.Key, "names of checkpoints"), a.config.Server.Checkpoints)
+	if err != nil {
+		return err
+	}
+	opts.Checkpoints, opts.Program = kept, program()
+	return nil
+}
+
+// program tells this build from others. Two builds may have one version, so the file counts that it was started from; one that cannot
+// be looked at is another at each start.
+func program() string {
+	if self, err := os.Executable(); err == nil {
+		if info, err := os.Stat(self); err == nil {
+			return fmt.Sprintf("%s %d %d", Version(), info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return fmt.Sprintf("%s %s", Version(), rand.Text())
+}
+
+// held is how many bytes of sessions are held where they may take so many: the collector needs half as much again.
+func held(memory int64) int64 { return max(memory/8*5, 1) }
+
+func newMonitor(cfg *config.Config, o *outside, opts tidemark.Options) (*tidemark.Monitor, error) {
+	opts.Policy, opts.Now, opts.Rand, opts.Electors = cfg.Policy, time.Now, rand.Reader, &cfg.Approvals.Who
+	opts.MaxHeard = held(sessionMemory(cfg))
+	if o != nil {
+		o.advise(&opts)
+	}
+	return tidemark.New(opts)
 }

@@ -58,6 +58,7 @@ type Server struct {
 	MaxBody      int64         // bytes of a request body
 	Memory       int64         // bytes that sessions may take in memory, about; 0: by what the machine has
 	Deadline     time.Duration // that a decision waits for the log, all in all; 0: as the store has it
+	Checkpoints  int64         // bytes that checkpoints of sessions may take on disk; 0: none are kept
 	Tickets      string        // required, optional, or "": as the data folder was made
 }
 
@@ -83,7 +84,7 @@ func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	if root == nil {
 		return nil, faults
 	}
-	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
+	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20, Checkpoints: 2 << 30}}
 	d.sections(root, c)
 	c.Outside, c.Sections = outside(root), apiece(root)
 	faults = append(faults, d.Faults...)
@@ -163,6 +164,11 @@ func (d *decoder) server(n *configfile.Node, s *Server) {
 		"sessionMemoryMB": func(n *configfile.Node) {
 			if v, ok := d.Int(n, 1, 1<<20); ok {
 				s.Memory = v << 20
+			}
+		},
+		"checkpointMB": func(n *configfile.Node) {
+			if v, ok := d.Int(n, 0, 1<<20); ok {
+				s.Checkpoints = v << 20
 			}
 		},
 	})

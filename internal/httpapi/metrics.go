@@ -62,6 +62,12 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *notify.Store) (*
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "tidemark_session_bytes", Help: "About how many bytes of memory sessions take; server.sessionMemoryMB is the bound.",
 		}, func() float64 { return float64(m.Held()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "tidemark_session_resumes_total", Help: "Conversations that were not in memory and came back from a checkpoint.",
+		}, func() float64 { resumed, _ := m.Returns(); return float64(resumed) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "tidemark_session_rebuilds_total", Help: "Conversations that were not in memory and were told again from the log.",
+		}, func() float64 { _, rebuilt := m.Returns(); return float64(rebuilt) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "tidemark_goroutines", Help: "Goroutines of the server.",
 		}, func() float64 { return float64(runtime.NumGoroutine()) }),

@@ -96,15 +96,24 @@ type statusView struct {
 	Proof   string        `json:"proof,omitzero" enum:"passkey,typed" doc:"what approving takes besides a token; absent: nothing"`
 	Hosts   []hostRow     `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
 	Alarms  []alarm.Alarm `json:"alarms,omitempty" doc:"what was noticed about hosts and nobody has seen yet"`
+	Memory  memoryView    `json:"memory" doc:"what sessions take in memory, and how those came back that were not there"`
 
 	stopState
+}
+
+// memoryView is what sessions take in memory, and how those came back that were not there.
+type memoryView struct {
+	Held    int64  `json:"held" doc:"about how many bytes of memory sessions take"`
+	Resumed uint64 `json:"resumed" doc:"conversations that came back from a checkpoint since the start"`
+	Rebuilt uint64 `json:"rebuilt" doc:"conversations that were told again from the log since the start, which costs more"`
 }
 
 func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
 	v := statusView{
 		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Watching(), Hosts: m.hosts.rows(m.now()),
-		Proof: m.wants(),
+		Proof: m.wants(), Memory: memoryView{Held: m.monitor.Held()},
 	}
+	v.Memory.Resumed, v.Memory.Rebuilt = m.monitor.Returns()
 	if m.alarms != nil {
 		v.Alarms = m.alarms.Open()
 	}

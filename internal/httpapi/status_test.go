@@ -21,6 +21,11 @@ func TestStatusIsForApprovers(t *testing.T) {
 			t.Errorf("got %d %s, want the one part", a.status, a.raw)
 		}
 		want(t, a, "waiting", float64(0))
+		for _, figure := range []string{"held", "resumed", "rebuilt"} {
+			if _, told := a.at("memory").(map[string]any)[figure]; !told {
+				t.Errorf("memory says nothing of %s: %s", figure, a.raw)
+			}
+		}
 	}
 	wantProblem(t, w.call(adminToken, http.MethodPost, "/v1/status", ""), http.StatusMethodNotAllowed, "")
 }

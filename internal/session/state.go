@@ -51,6 +51,8 @@ type State struct {
 	Audits int
 	// Repairs is how often the agent was told what to take out of a text, since the user last spoke.
 	Repairs int
+	// Pruned says that something was taken out of its log.
+	Pruned bool
 	// Closed is why nothing may act in it any more; empty: it may. Only the owner's reset opens it again.
 	Closed string
 	// Temp are files and folders below /tmp that calls put there which ran outside boxes, the latest last.
@@ -87,6 +89,7 @@ func (s *State) Apply(e *event.Event) {
 		s.First = e.Time
 	}
 	s.Last = max(s.Last, e.Time)
+	s.Pruned = s.Pruned || len(e.Pruned) > 0
 	if e.Decided != nil && e.Decided.Run != "" {
 		s.Outlive(e.Decided.Run)
 	}

@@ -130,7 +130,7 @@ func (w world) stray(text string, sources []string) string {
 	of := func(step uint64) bool {
 		is, known := named[step]
 		if !known {
-			is = slices.ContainsFunc(sources, func(s string) bool { return c.records.Names(step, s) })
+			is = slices.ContainsFunc(sources, func(s string) bool { return c.records.All().Names(step, s) })
 			named[step] = is
 		}
 		return is

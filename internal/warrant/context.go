@@ -71,7 +71,7 @@ type Context struct {
 
 	secret func(string) []string // the secrets in a text; nil: nobody knows any
 
-	records   *mandate.Records      // what results hold, object by object
+	records   *mandate.Later        // what results hold, object by object
 	newIDs    map[string]bool       // ids that our own acts gave to what they made: whether the owner said all that it was made of
 	blank     *mandate.Blank        // them as the item of the last act may look at them; nil: none yet
 	pages     map[string]*page.Page // what browsers showed of pages
@@ -98,7 +98,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, public: map[uint64]bool{},
 		needed: map[string]bool{}, pages: map[string]*page.Page{},
-		records: mandate.NewRecords(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},
+		records: mandate.NewLater(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},
 		task: task{done: map[string]*tally{}},
 		ago:  map[string]map[int]int{}, defined: map[string]tool.Definition{},
 	}
@@ -106,9 +106,12 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 	return c
 }
 
+// leastSize is what a conversation takes in which hardly anything was said.
+const leastSize = 12 << 10
+
 // Size is about how many bytes of memory the conversation takes.
 func (c *Context) Size() int {
-	n := c.index.Size() + c.records.Size() + c.others.Size()
+	n := leastSize + c.index.Size() + c.records.Size() + c.others.Size()
 	for i := range c.unheard {
 		n += len(c.unheard[i].text)
 	}

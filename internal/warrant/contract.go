@@ -82,7 +82,7 @@ func (j *judging) gate(m *mandate.Mandate, call *mandate.Call) {
 	if j.w.Deed.grave() && slices.ContainsFunc(m.Items, func(it mandate.Item) bool { return deedOf(c.meaning(it.Tool)) == j.w.Deed }) {
 		return
 	}
-	g := m.Gate(call, world{c: c, strays: map[string]string{}}, c.records)
+	g := m.Gate(call, world{c: c, strays: map[string]string{}}, c.records.All())
 	if g == nil || j.request().refused != "" { // what a clause may forbid is the user's to say
 		return
 	}

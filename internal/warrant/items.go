@@ -28,7 +28,7 @@ func (c *Context) mandate() *mandate.Mandate {
 func (j *judging) bind(values []leaves.Leaf) {
 	w := world{c: j.c, strays: map[string]string{}, quoted: true, told: j.c.tells()}
 	m, call := j.withPromises(j.itemFor(values)), j.asCall(values)
-	got := m.Cover(call, w, j.c.records)
+	got := m.Cover(call, w, j.c.records.All())
 	if got.Item != nil {
 		j.confirmed(m, got.Item, call, w)
 	}
@@ -43,7 +43,7 @@ func (j *judging) bind(values []leaves.Leaf) {
 
 // confirmed gives the values that stood for what the words name before their evidence: the user confirmed it then.
 func (j *judging) confirmed(m *mandate.Mandate, it *mandate.Item, call *mandate.Call, w world) {
-	for _, v := range m.Paired(it, call, w, j.c.records) {
+	for _, v := range m.Paired(it, call, w, j.c.records.All()) {
 		for i := range j.w.Slots {
 			if s := &j.w.Slots[i]; s.Kind == Aim && s.Path == v.Path && s.Value == v.Text && s.Has < Own && !s.Fault && !s.Secret {
 				s.Has, s.Why = Own, "you confirmed it before"
@@ -61,7 +61,7 @@ func (j *judging) learn(m *mandate.Mandate, got *mandate.Covered, call *mandate.
 	if got.Item == nil || j.w.Danger || j.outer != nil || len(call.Values) > maxLearnt {
 		return
 	}
-	for _, p := range m.Pairs(got.Item, call, w, j.c.records) {
+	for _, p := range m.Pairs(got.Item, call, w, j.c.records.All()) {
 		missing := slices.ContainsFunc(got.Missing, func(miss mandate.Missing) bool {
 			return miss.Role == mandate.Aim && leaves.Root(miss.Path) == p.Path && miss.Value == p.Value
 		})
@@ -201,7 +201,7 @@ func (c *Context) given(t *reader.Tool) *mandate.Mandate {
 // their words.
 func (j *judging) forbidden(values []leaves.Leaf) bool {
 	m := j.c.words()
-	return len(m.Never) > 0 && m.Forbids(j.asCall(values), j.c.records) != nil
+	return len(m.Never) > 0 && m.Forbids(j.asCall(values), j.c.records.All()) != nil
 }
 
 // words are what the certain reader finds in the messages that count now. They are read once for all calls.
@@ -246,11 +246,11 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 	m = m.Pinned(j.c.pin)
 	call := j.asCall(values)
 	w := world{c: j.c, strays: map[string]string{}, told: j.c.tells()}
-	if ban := m.Forbids(call, j.c.records); ban != nil || j.c.user.lookOnly() { // a ban of either reader holds
+	if ban := m.Forbids(call, j.c.records.All()); ban != nil || j.c.user.lookOnly() { // a ban of either reader holds
 		j.w.add(Act, "", j.m.Tool, Nothing, forbids(ban))
 		return
 	}
-	got := m.Cover(call, w, j.c.records)
+	got := m.Cover(call, w, j.c.records.All())
 	switch {
 	case j.outer != nil: // what the wrapper does itself no item of the call in it asks for
 		j.w.add(Act, "", j.outer.Tool, Nothing, "I could not find it in your words")
@@ -290,7 +290,7 @@ const interference = "a fault of ours: it would have run because of something th
 func (j *judging) unmoved(m *mandate.Mandate, it *mandate.Item, call *mandate.Call, w world) bool {
 	c := j.c
 	if c.blank == nil || c.blank.Item() != it {
-		c.blank = c.records.Blank(m, it)
+		c.blank = c.records.All().Blank(m, it)
 	}
 	blank, rivals := c.blank.For(call)
 	w.sees = c.blank.Sees
@@ -458,7 +458,7 @@ func (c *Context) singles(v string) bool {
 	for _, cl := range c.user.scope() {
 		words = append(words, cl.text)
 	}
-	return c.records.Singled(v, strings.Join(words, " "))
+	return c.records.All().Singled(v, strings.Join(words, " "))
 }
 
 // texts are what a call asked for.

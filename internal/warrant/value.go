@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
 var (
@@ -268,7 +272,7 @@ func (c *Context) Whence(value string) Whence {
 	c.index.Bound(leastAsked, c.gone)
 	defer c.index.Release()
 	f := c.index.Of(value)
-	out := Whence{Title: c.records.Title(value), Set: c.records.SetOf(value)}
+	out := Whence{Title: c.records.All().Title(value), Set: c.records.All().SetOf(value)}
 	switch f.Class {
 	case origin.Unseen:
 		return out
@@ -288,14 +292,14 @@ func (c *Context) Whence(value string) Whence {
 	} else if f.Path != "" {
 		out.From = "field " + text.Shown(f.Path) + " of " + out.From
 	}
-	if who := c.records.Author(value, f.Step); who != "" {
+	if who := c.records.All().Author(value, f.Step); who != "" {
 		out.From += ", written by " + text.Shown(who)
 	}
 	return out
 }
 
 // Among reports whether a value is one of a list.
-func (c *Context) Among(s mandate.Set, value string) bool { return c.records.Holds(s, value) }
+func (c *Context) Among(s mandate.Set, value string) bool { return c.records.All().Holds(s, value) }
 
 // constant reports whether a value is a word of the interface and names nobody and nothing of its own. Words
 // for oneself count as an aim only where the user speaks of themselves; for what cannot be taken back no
@@ -316,3 +320,74 @@ func (h *heard) speaksOfSelf() bool {
 	}
 	return false
 }
+
+// A sum that the user names is the sum: a field of whatever record with another number is none. Which of the numbers of a message are
+// sums is told by what stands beside them, and where that leaves none nothing is known.
+
+var saidFigure = regexp.MustCompile(`\d[\d.,]*`)
+
+// otherSum is the sum that the user named where a value is another one: more than it where it is paid. Cents count where a record
+// has them as a sum.
+func (j *judging) otherSum(value, param string) string {
+	got, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return ""
+	}
+	other := ""
+	for _, text := range j.c.asking {
+		for _, s := range j.c.sums(text) {
+			n, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
+			switch {
+			case err != nil, got == n, got < n && j.w.Deed == Pay, mandate.Says(s, value):
+				return ""
+			case got == 100*n && j.c.records.All().HasSum(value, param):
+				return ""
+			}
+			other = s
+		}
+	}
+	return other
+}
+
+// sums are the numbers of a message that say how much: with a currency, or with nothing behind them that they count. Numbers of
+// days, times, ids and things are none.
+func (c *Context) sums(text string) []string {
+	var out []string
+	words := c.vocabulary.Words(text)
+	for _, at := range saidFigure.FindAllStringIndex(text, -1) {
+		number := strings.TrimRight(text[at[0]:at[1]], ".,")
+		if c.isSum(text, at[0], at[0]+len(number), words) {
+			out = append(out, number)
+		}
+	}
+	return out
+}
+
+func (c *Context) isSum(text string, start, end int, words []vocabulary.Word) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	switch {
+	case strings.ContainsRune(currencySigns, before) && start > 0, strings.ContainsRune(currencySigns, after) && end < len(text):
+		return true
+	case start > 0 && !unicode.IsSpace(before), unicode.IsLetter(after), strings.ContainsRune(":/-%_#@", after) && end < len(text):
+		return false
+	}
+	var prev, next *vocabulary.Word
+	for i := range words {
+		switch w := &words[i]; {
+		case w.End <= start:
+			prev = w
+		case w.Start >= end && next == nil:
+			next = w
+		}
+	}
+	if prev != nil && (numbered[prev.Text] || numbered[prev.Stem] || counted[prev.Text] || mandate.Month(prev.Text)) {
+		return false
+	}
+	if next == nil || strings.ContainsAny(text[end:next.Start], ",;.!?()") {
+		return true
+	}
+	return mandate.Currency(next.Text) || next.Gram != 0 && !mandate.Month(next.Text)
+}
+
+const currencySigns = "$€£¥₹₩元円"

@@ -2,7 +2,7 @@
 // it is collected, a large one may not grow by as much again, and what a busy hour took goes
 // back to the system when nobody speaks.
 //
-// It reads the runtime's own figures and sets its collector; it does no other I/O. What it starts
+// It reads the runtime's own figures and what the system says of its memory, and sets the collector; it does no other I/O. What it starts
 // ends with its context.
 package heap
 
@@ -21,7 +21,7 @@ import (
 const (
 	percent = 400      // of what is in use, by which a small heap may grow
 	room    = 18 << 20 // bytes by which a larger one may
-	share   = 8        // and the part of it by which a very large one may
+	share   = 2        // and the part of it by which a very large one may: each collection looks through all of it
 	other   = 8 << 20  // bytes that stacks and the runtime's own take at least
 	spare   = 2 << 20  // bytes by which those may grow meanwhile
 )

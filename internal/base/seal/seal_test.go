@@ -107,3 +107,53 @@ func TestWhatWouldBeTooLongIsNotSealed(t *testing.T) {
 		}
 	}
 }
+
+func TestBytesAreOpenedByTheKeysThatAreKeptAlone(t *testing.T) {
+	ring := func(use string) *seal.Ring { return &seal.Ring{Use: use, Operator: operator, Random: rand.Reader} }
+	_, one := made(t, "a")
+	_, two := made(t, "a")
+	sealed := func(keys ...string) []byte {
+		return ring("a").SealBytes(keys, append(make([]byte, seal.Before), "what was read"...))
+	}
+	for name, test := range map[string]struct {
+		b    []byte
+		ring *seal.Ring
+		keys []string
+		want string
+	}{
+		"its key":                {sealed(one), ring("a"), []string{one}, "what was read"},
+		"one of several":         {sealed(one), ring("a"), []string{one, two}, "what was read"},
+		"the latest of several":  {sealed(one, two), ring("a"), []string{two}, "what was read"},
+		"another key":            {sealed(one), ring("a"), []string{two}, ""},
+		"no key":                 {sealed(one), ring("a"), nil, ""},
+		"another use":            {sealed(one), ring("b"), []string{one}, ""},
+		"nothing":                {nil, ring("a"), []string{one}, ""},
+		"too short to be sealed": {make([]byte, seal.Before), ring("a"), []string{one}, ""},
+	} {
+		if got := string(test.ring.OpenBytes(test.keys, test.b)); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+	whole := sealed(one)
+	if bytes.Contains(whole, []byte("read")) || bytes.Equal(whole, sealed(one)) {
+		t.Error("it is not sealed, or twice the same")
+	}
+	for i := range whole {
+		b := bytes.Clone(whole)
+		b[i] ^= 1
+		if got := ring("a").OpenBytes([]string{one}, b); got != nil {
+			t.Fatalf("changed at %d: got %q", i, got)
+		}
+	}
+	fresh := ring("a")
+	text := fresh.Seal(nil, 1<<20, []byte("what was read"))
+	if fresh.SealBytes([]string{one}, make([]byte, 100)) != nil {
+		t.Error("sealed while a key is made that nobody keeps yet")
+	}
+	if fresh.Kept(); fresh.Open(nil, text) != nil || ring("a").SealBytes(nil, make([]byte, 100)) != nil {
+		t.Error("a key that nobody keeps is used")
+	}
+	if ring("a").SealBytes([]string{one}, nil) != nil || (&seal.Ring{Use: "a", Operator: operator, Random: strings.NewReader("")}).SealBytes([]string{one}, make([]byte, 100)) != nil {
+		t.Error("it was sealed without room, or without chance")
+	}
+}

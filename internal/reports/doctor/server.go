@@ -59,7 +59,15 @@ type Status struct {
 	Policy  *Policy   `json:"policy"` // nil: a server that does not say
 	Parts   []Part    `json:"parts"`
 	Hosts   []Host    `json:"hosts"`
-	Proof   string    `json:"proof"` // what approving takes besides a token; "": nothing
+	Proof   string    `json:"proof"`  // what approving takes besides a token; "": nothing
+	Memory  *Memory   `json:"memory"` // nil: a server that does not say
+}
+
+// Memory is how conversations came back that were not in memory, since the server started.
+type Memory struct {
+	Held    int64  `json:"held"` // bytes that sessions take
+	Resumed uint64 `json:"resumed"`
+	Rebuilt uint64 `json:"rebuilt"`
 }
 
 // Ask gets the server's status; nil where there is none to be had.
@@ -104,8 +112,28 @@ func CheckServer(s Server) Check {
 		}
 		s.version(ctx, &f)
 		s.policy(ctx, &f)
+		s.memory(ctx, &f)
 		return f.list
 	}}
+}
+
+// manyRebuilt is from how many conversations on it is told that they come back from the log.
+const manyRebuilt = 1000
+
+// memory tells whether sessions have the room that they need.
+func (s Server) memory(ctx context.Context, f *found) {
+	v := s.Ask(ctx)
+	if v == nil || v.Memory == nil {
+		return
+	}
+	m := v.Memory
+	words := fmt.Sprintf("sessions take %d MB; %d conversations came back from checkpoints, %d were told again from the log",
+		m.Held>>20, m.Resumed, m.Rebuilt)
+	if m.Rebuilt >= manyRebuilt && m.Rebuilt > m.Resumed {
+		f.add(Open, "memory", words+", which makes calls slow", "raise server.sessionMemoryMB, or server.checkpointMB, in the policy file")
+		return
+	}
+	f.add(Good, "memory", words, "")
 }
 
 // policy holds what is in force against the file.

@@ -112,6 +112,28 @@ func TestHostsThatAreSilentAreFound(t *testing.T) {
 	wantGrades(t, examine(t, doctor.CheckHosts(doctor.Server{}, expects("openclaw"))), map[string]string{})
 }
 
+// How sessions came back that were not in memory is told, and where most of them cost more than they need, what to do.
+func TestConversationsThatComeBackFromTheLogAreTold(t *testing.T) {
+	for name, tc := range map[string]struct{ memory, grade, words string }{
+		"few":                    {`{"held":5242880,"resumed":0,"rebuilt":12}`, "good", "sessions take 5 MB; 0 conversations came back from checkpoints, 12 were"},
+		"many, from checkpoints": {`{"held":5242880,"resumed":90000,"rebuilt":2000}`, "good", "90000 conversations"},
+		"many, from the log":     {`{"held":5242880,"resumed":10,"rebuilt":2000}`, "open", "which makes calls slow"},
+		"a server of before":     {`null`, "", ""},
+	} {
+		p := &pretender{answers: healthy()}
+		p.answers["/v1/status"] = `{"version":"1","parts":[],"hosts":[],"memory":` + tc.memory + `}`
+		grade, words := "", ""
+		for _, f := range examine(t, doctor.CheckServer(serve(t, p))).Findings {
+			if f.Name == "memory" {
+				grade, words = f.Grade.String(), f.Text
+			}
+		}
+		if grade != tc.grade || !strings.Contains(words, tc.words) {
+			t.Errorf("%s: got %s %q, want %s with %q", name, grade, words, tc.grade, tc.words)
+		}
+	}
+}
+
 // What is in force is held against the file: a server that reads another one, or none, is
 // not what the person who wrote it thinks.
 func TestThePolicyInForceIsThatOfTheFile(t *testing.T) {

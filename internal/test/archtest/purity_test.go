@@ -16,9 +16,11 @@ import (
 // time limits.
 var pure = []string{
 	"internal/base/glob", "internal/base/columns", "internal/base/text", "internal/base/seal", "internal/base/patience",
-	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact", "trust", "tool", "audit", "approval",
+	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact",
+	"internal/base/pack", "internal/base/idle", "trust", "tool", "audit", "approval",
 	"intent", "event",
-	"internal/warrant/...", "internal/contract", "policy", "internal/session", "internal/confined", "internal/standing", "graph",
+	"internal/warrant/...", "internal/contract", "policy", "internal/facts", "internal/session",
+	"internal/checkpoint", "internal/confined", "internal/standing", "graph",
 	"internal/question", ".", "store", "internal/draw", "internal/reports/report",
 	"internal/reports/timeline", "internal/llm/format/...",
 }

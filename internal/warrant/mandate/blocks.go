@@ -12,10 +12,16 @@ import (
 
 var header = regexp.MustCompile(`^\s*(?:[-*]\s+)?([A-Za-z][A-Za-z _-]{0,24}):\s+(\S.*)$`)
 
+// begins reports whether the first line of a text is a name and a value.
+func begins(content []byte) bool {
+	line, _, _ := bytes.Cut(content, []byte("\n"))
+	return header.Match(bytes.TrimRight(line, "\r"))
+}
+
 // blocks reads a text that begins with such a block. It is false where it does not. All says that every block counts;
 // else only the head does.
 func (r *Records) blocks(step uint64, content []byte, all bool) bool {
-	if line, _, _ := bytes.Cut(content, []byte("\n")); len(content) > 0 && !header.Match(bytes.TrimRight(line, "\r")) {
+	if len(content) > 0 && !begins(content) {
 		return false // before a copy is made of it
 	}
 	first, n := "", 0

@@ -241,12 +241,38 @@ func fieldOf(key, text string) field {
 // figuresOf are the figures of a text.
 func figuresOf(text string) []string {
 	var out []string
-	for _, w := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\r\n,;()[]<>\"“”", c) }) {
-		if w = strings.Trim(w, ".:!?'€$£"); len(w) <= 32 && strings.ContainsAny(w, "0123456789") && len(out) < maxFields {
-			out = append(out, plain(w))
+	for from, digits, at := 0, false, 0; at <= len(text) && len(out) < maxFields; {
+		width := 1
+		if at < len(text) {
+			width = breaks(text[at:])
 		}
+		if at < len(text) && width == 0 {
+			digits = digits || text[at]-'0' < 10
+			at++
+			continue
+		}
+		if digits {
+			if w := strings.Trim(text[from:at], ".:!?'€$£"); len(w) <= 32 {
+				out = append(out, plain(w))
+			}
+		}
+		at += width
+		from, digits = at, false
 	}
 	return out
+}
+
+// breaks is how many bytes the sign takes that ends a word at the beginning of a text; 0: there is none.
+func breaks(text string) int {
+	switch text[0] {
+	case ' ', '\t', '\r', '\n', ',', ';', '(', ')', '[', ']', '<', '>', '"':
+		return 1
+	case 0xe2: // of both quotation marks
+		if strings.HasPrefix(text, "“") || strings.HasPrefix(text, "”") {
+			return len("“")
+		}
+	}
+	return 0
 }
 
 // lines reads a list that a server printed as text: each line is a record, its cells and words are the fields.

@@ -2,7 +2,6 @@ package origin
 
 import (
 	"bytes"
-	"hash/maphash"
 	"slices"
 	"sort"
 )
@@ -21,7 +20,7 @@ const (
 
 // corpus holds texts with an index of every token in them.
 type corpus struct {
-	seed   maphash.Seed
+	seed   seed
 	text   []byte
 	toks   []uint32 // hash of each token, in order
 	prev   []uint32 // the token before it with the same hash, plus one

@@ -1,7 +1,5 @@
 package origin
 
-import "hash/maphash"
-
 // fadedShare is the part of the limit that may be spent on remembering old words: one
 // hash per that many bytes.
 const fadedShare = 16
@@ -22,11 +20,11 @@ func (f *faded) put(h uint64) {
 }
 
 // text adds the words of one text and their pairs.
-func (f *faded) text(l *lexer, seed maphash.Seed, text []byte) {
+func (f *faded) text(l *lexer, seed seed, text []byte) {
 	l.src, l.pos = text, 0
 	var last uint64
 	for !f.full && l.next() {
-		h := maphash.Bytes(seed, l.tok.text)
+		h := seed.sum(l.tok.text)
 		f.put(h)
 		if last != 0 {
 			f.put(pair(last, h))
@@ -43,13 +41,13 @@ func (f *faded) corpus(l *lexer, c *corpus) {
 }
 
 // has reports whether every word of the value and every pair of neighbours is known.
-func (f *faded) has(seed maphash.Seed, q *query) bool {
+func (f *faded) has(seed seed, q *query) bool {
 	if f.full {
 		return len(q.toks) > 0
 	}
 	var last uint64
 	for i := range q.toks {
-		h := maphash.Bytes(seed, q.text(i))
+		h := seed.sum(q.text(i))
 		if !f.set.has(h) || i > 0 && !f.set.has(pair(last, h)) {
 			return false
 		}

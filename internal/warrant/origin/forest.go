@@ -8,6 +8,9 @@ const (
 	maxKey    = 64  // bytes of a key
 )
 
+// keptNodes is how many nodes have their room kept for what is read next.
+const keptNodes = 128
+
 // shapeOf a node of parsed content.
 type nodeKind uint8
 
@@ -35,7 +38,7 @@ type forest struct {
 
 // reset lets go of what was read.
 func (f *forest) reset() {
-	if cap(f.nodes) > 1<<16 {
+	if cap(f.nodes) > keptNodes { // every conversation has one of these
 		f.nodes = nil
 	}
 	clear(f.nodes)

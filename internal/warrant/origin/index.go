@@ -1,9 +1,6 @@
 package origin
 
-import (
-	"bytes"
-	"hash/maphash"
-)
+import "bytes"
 
 const (
 	defaultLimit = 16 << 20
@@ -20,7 +17,7 @@ type docKey struct {
 // Index holds what came into one context. Make one with New.
 type Index struct {
 	limit   int
-	seed    maphash.Seed
+	seed    seed
 	user    *corpus
 	system  *corpus
 	sealed  sealed    // said, and known by hashes alone
@@ -48,7 +45,7 @@ func New(limit int) *Index {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	seed, hosts := maphash.MakeSeed(), map[string]bool{}
+	seed, hosts := newSeed(), map[string]bool{}
 	return &Index{
 		limit: limit, seed: seed, user: &corpus{seed: seed, every: 1, hosts: hosts}, system: &corpus{seed: seed, every: markEvery},
 		seen: map[docKey]bool{}, leaves: []leaf{{}}, hosts: hosts, old: faded{limit: limit / fadedShare},
@@ -91,7 +88,7 @@ func (x *Index) Result(r Result) *Trace {
 	if len(bytes.TrimSpace(content)) == 0 {
 		return nil
 	}
-	key := docKey{maphash.Bytes(x.seed, content), len(content), r.Named, r.External, r.Free}
+	key := docKey{x.seed.sum(content), len(content), r.Named, r.External, r.Free}
 	if x.seen[key] {
 		return nil
 	}

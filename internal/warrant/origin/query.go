@@ -1,9 +1,6 @@
 package origin
 
-import (
-	"hash/maphash"
-	"slices"
-)
+import "slices"
 
 // query is a value taken apart, ready to be looked up.
 type query struct {
@@ -26,7 +23,7 @@ type queryToken struct {
 func (q *query) text(i int) []byte { return q.arena[q.toks[i].lo:q.toks[i].hi] }
 
 // read takes a value apart. It is false if nothing in it could be found anywhere.
-func (q *query) read(l *lexer, seed maphash.Seed, value []byte) bool {
+func (q *query) read(l *lexer, seed seed, value []byte) bool {
 	q.arena, q.toks, q.edges, q.kept = q.arena[:0], q.toks[:0], false, l.units
 	l.src, l.pos = value, 0
 	for l.next() {
@@ -42,7 +39,7 @@ func (q *query) read(l *lexer, seed maphash.Seed, value []byte) bool {
 	return len(q.toks) > 0 && !q.edges
 }
 
-func (q *query) add(seed maphash.Seed, t *token) {
+func (q *query) add(seed seed, t *token) {
 	lo := uint32(len(q.arena))
 	q.arena = append(q.arena, t.text...)
 	q.toks = append(q.toks, queryToken{hashOf(seed, t.text), lo, uint32(len(q.arena)), t.gap, t.kind, t.traits})
@@ -61,7 +58,7 @@ func (q *query) finish() {
 
 // yearless makes q the value of p with days that name no year, if there are any: who
 // said "May 26th" meant the one that comes.
-func (q *query) yearless(p *query, seed maphash.Seed) bool {
+func (q *query) yearless(p *query, seed seed) bool {
 	dated := func(t queryToken) bool { return t.kind == Date && int(t.hi-t.lo) == len4+len(monthDay) }
 	if !slices.ContainsFunc(p.toks, dated) {
 		return false
@@ -89,4 +86,4 @@ const (
 
 func mixWhole(h, tok uint32) uint32 { return (h ^ tok) * 0x01000193 }
 
-func hashOf(seed maphash.Seed, b []byte) uint32 { return uint32(maphash.Bytes(seed, b)) }
+func hashOf(seed seed, b []byte) uint32 { return uint32(seed.sum(b)) }

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash/maphash"
 	"math/bits"
 )
 
@@ -63,3 +64,48 @@ func (k hashKey) sum(b []byte) uint64 {
 
 // word is what is kept of the hash of a word; never 0.
 func (k hashKey) word(b []byte) uint64 { return max(1, k.sum(b)&(1<<sumBits-1)) }
+
+// seed is what tokens of one index are hashed under, so that nobody outside can make them meet. It is two numbers and not the
+// runtime's own, which cannot be written down: an index that is packed must find its tokens again in another process.
+type seed [2]uint64
+
+// newSeed draws one.
+func newSeed() seed {
+	s := maphash.MakeSeed()
+	return seed{maphash.String(s, "one"), maphash.String(s, "two")}
+}
+
+// Odd numbers whose bits are those of the roots of 2, 3 and 5.
+const (
+	rootTwo   = 0x6a09e667f3bcc909
+	rootThree = 0xbb67ae8584caa73b
+	rootFive  = 0x3c6ef372fe94f82b
+)
+
+// sum is the hash of a text. It leads to candidates and decides nothing, but for old words, which are Text at best.
+func (k seed) sum(b []byte) uint64 {
+	h := k[0] ^ uint64(len(b))*rootTwo
+	for ; len(b) > 8; b = b[8:] {
+		h = both(h^rootThree, binary.LittleEndian.Uint64(b)^k[1])
+	}
+	return both(both(h^rootThree, last8(b)^k[1]), rootFive^k[0])
+}
+
+// last8 is up to eight bytes as a number.
+func last8(b []byte) uint64 {
+	switch n := len(b); {
+	case n == 8:
+		return binary.LittleEndian.Uint64(b)
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<32
+	case n > 0:
+		return uint64(b[0]) | uint64(b[n/2])<<8 | uint64(b[n-1])<<16
+	}
+	return 0
+}
+
+// both is both halves of a product in one.
+func both(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}

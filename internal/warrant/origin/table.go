@@ -47,14 +47,16 @@ func (t *table) put(id uint32, keys []uint32) uint32 {
 	}
 }
 
-// room is the next size of a table: at first in large steps, later by half as much
-// again, since twice would break the bound on memory.
+// room is the next size of a table: at first in large steps, later in smaller ones, since most of what
+// a conversation takes in memory would be empty slots.
 func room(slots int) int {
 	switch {
 	case slots == 0:
 		return 256
-	case slots < 1<<14:
+	case slots < 1<<10:
 		return 4 * slots
+	case slots < 1<<14:
+		return 2 * slots
 	}
 	return slots + slots/2
 }

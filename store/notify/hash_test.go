@@ -1,0 +1,46 @@
+package notify_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/sqlite"
+)
+
+// The hash of a record is the one that the record has, whichever store is asked.
+func TestTheHashOfARecord(t *testing.T) {
+	file, err := sqlite.Open(t.Context(), t.TempDir()+"/log.db", sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for name, inner := range map[string]tidemark.Store{"that knows hashes": file, "that knows records alone": memory.New()} {
+		t.Run(name, func(t *testing.T) {
+			s := notify.New(inner)
+			for at := range uint64(3) {
+				e := &event.Event{Kind: event.TryFailed, Time: time.Date(2026, 3, 1, 9, 0, int(at), 0, time.UTC).UnixNano()}
+				if err := s.Append(t.Context(), "s", at, []*event.Event{e}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for rec, err := range s.Load(t.Context(), "s", 0) {
+				if got, failed := s.HashAt(t.Context(), "s", rec.Seq); err != nil || failed != nil || got != rec.Hash || got == (audit.Hash{}) {
+					t.Errorf("record %d: got %v, want %v (%v, %v)", rec.Seq, got, rec.Hash, err, failed)
+				}
+			}
+			for _, none := range []struct {
+				session string
+				at      uint64
+			}{{"s", 4}, {"nobody's", 1}} {
+				if got, err := s.HashAt(t.Context(), none.session, none.at); err != nil || got != (audit.Hash{}) {
+					t.Errorf("%v: got %v, %v", none, got, err)
+				}
+			}
+		})
+	}
+}
