@@ -63,7 +63,7 @@ func (r *reader) readNeeds(n *configfile.Node, row *[warrant.NumKinds]cellNeed, 
 var lackText = [warrant.NumKinds]string{
 	warrant.Act:     "I could not find this in your words",
 	warrant.Aim:     "I could not find in your words who or where it goes to",
-	warrant.Object:  "I could not find in your words what it is done to",
+	warrant.Object:  "I could not find in your words what it is done to, or how",
 	warrant.Measure: "I could not find in your words how much, or what it decides",
 	warrant.Key:     "I could not tell that the secret in it may be given here",
 	warrant.Order:   "I could not find in your words what it would run",
