@@ -378,13 +378,21 @@ func (x *step) repair(v *Verdict) {
 		return
 	}
 	path, part := s.facts.Found.Repair()
-	if part == "" {
+	if part == "" || x.wasAsked(v.Tool) {
 		return
 	}
 	const says = "`%s` holds %q, which is neither of the owner's words nor of what they named as a source: take it out and call again"
 	what := fmt.Sprintf(says, path, part)
 	v.Effect, v.Kind, v.Rule = policy.Deny, "", policy.RuleRepair
 	v.Reasons = []policy.Reason{{Rule: policy.RuleRepair, Text: x.set.Redactor().Text(what)}}
+}
+
+// wasAsked reports whether somebody was asked about this very call: their answer counts, and no advice.
+func (x *step) wasAsked(name string) bool {
+	x.decided.Seal()
+	return slices.ContainsFunc(x.live.state.Book.Requests(), func(r approval.Request) bool {
+		return r.Tool == name && r.Digest == x.decided.Digest
+	})
 }
 
 // asking is how many rules do not let a call run.

@@ -38,12 +38,33 @@ func (r *Records) trusted(value, param string, words, of []string, aim, strict b
 	var at []int32
 	for _, a := range r.whole[plain(value)] {
 		rec := &r.all[a]
-		if !rec.offers(plain(value), param) || aim && rec.wrote || rec.print && r.cover(rec.step, of, !strict) == 0 {
+		unfit := aim && (rec.wrote || rec.namesItself(plain(value), words))
+		if unfit || !rec.offers(plain(value), param) || rec.print && r.cover(rec.step, of, !strict) == 0 {
 			continue
 		}
 		at = append(at, a)
 	}
 	return r.bestOf(at, plain(value), words)
+}
+
+// namesItself reports whether the value alone is what words call a record by: petra@evil.example is Petra's only because it says so.
+func (rec *Record) namesItself(value string, words []string) bool {
+	own := keysOf(value)
+	called := false
+	for _, w := range words {
+		keys := saidKeys(w)
+		has := func(list []string) bool {
+			return slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(list, k) })
+		}
+		switch {
+		case rec.calledBy(w) == 0:
+		case !has(own), slices.ContainsFunc(rec.fields, func(f field) bool { return f.text != value && has(f.keys) }):
+			return false
+		default:
+			called = true
+		}
+	}
+	return called
 }
 
 // offers reports whether a record has a value where a parameter would look for it: under a key of its name, or of a name for such

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -109,10 +110,13 @@ func (p *pass) holdsSaid(text string, what []string) bool {
 
 // thing is why a value is not of the record that the words of a source single out.
 func (p *pass) thing(v *Value, s *Source, why string) string {
+	if v.Role == Order {
+		return why // what is run is said, and stands in no record
+	}
 	if s.How == From && s.Of == "" && len(s.What) == 0 {
 		return p.lookedUp(v)
 	}
-	if v.Role != Aim && s.Of != "" && s.How != Said && !named(s.How) && holdsAll(contentWords(s.Of), wordsOf(v.Text)) {
+	if v.Role != Aim && s.How != Said && s.How != Person && s.spells(v.Text) {
 		return "" // issue 12, and it is 12
 	}
 	if v.Role == Aim && p.call.Grave && p.records.written(v.Text) {
@@ -130,6 +134,17 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 		return told
 	}
 	return why
+}
+
+// spells reports whether the words that a source names something by are the value itself: /Demos for the Demos folder, nightly.yml
+// for the nightly workflow.
+func (s *Source) spells(value string) bool {
+	if s.How != Thing {
+		return s.Of != "" && holdsAll(contentWords(s.Of), wordsOf(value))
+	}
+	words := contentWords(strings.Join(s.What, " "))
+	name := strings.TrimSuffix(value, path.Ext(value))
+	return holdsAll(words, wordsOf(value)) || len(name) > 2 && holdsAll(words, wordsOf(name))
 }
 
 // Why a value is refused that speaks against the words, and is not only one of which they say nothing.

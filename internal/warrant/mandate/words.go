@@ -171,7 +171,7 @@ func contentWords(phrase string) []string {
 	var out []string
 	all := wordsOf(phrase)
 	for _, w := range all {
-		if !functional[w] && !orders[w] {
+		if !functional[w] && !orders[w] && !letter(w) {
 			out = append(out, w)
 		}
 	}
@@ -179,6 +179,12 @@ func contentWords(phrase string) []string {
 		return all // a list may be called To do
 	}
 	return out
+}
+
+// letter reports whether a word is one letter, which in scripts with blanks is a word that joins others, in whatever language.
+func letter(w string) bool {
+	r, size := utf8.DecodeRuneInString(w)
+	return size == len(w) && unicode.IsLetter(r) && !unspaced(w) && !unicode.In(r, unicode.Hangul)
 }
 
 // sameWord reports whether two words are the same but for the ending of a plural.

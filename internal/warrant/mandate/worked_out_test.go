@@ -132,7 +132,7 @@ func TestWhatIsLeftToTheAgentIsOneOfWhatIsListed(t *testing.T) {
 // MAN-04
 func TestThingsWhatWasMadeAndExceptions(t *testing.T) {
 	thing := mandate.Source{How: mandate.Thing, What: []string{"ops"}, Of: "channels"}
-	made := mandate.Source{How: mandate.Made}
+	made, folder := mandate.Source{How: mandate.Made}, mandate.Source{How: mandate.Thing, What: []string{"the Demos folder"}}
 	all := mandate.Source{How: mandate.From, Of: "all notices"}
 	for name, c := range map[string]struct {
 		source mandate.Source
@@ -144,6 +144,9 @@ func TestThingsWhatWasMadeAndExceptions(t *testing.T) {
 		"the channel":                    {thing, "", value(mandate.Aim, "x", "C7"), "send", true},
 		"another channel":                {thing, "", value(mandate.Aim, "x", "C8"), "send", false},
 		"a channel of a page":            {thing, "", value(mandate.Aim, "x", "C9"), "send", false},
+		"what is called so itself":       {folder, "", value(mandate.Object, "x", "/Demos"), "grant", true},
+		"a file that is called so":       {folder, "", value(mandate.Object, "x", "demos.yml"), "execute", true},
+		"another folder":                 {folder, "", value(mandate.Object, "x", "/Demos/private"), "grant", false},
 		"what was made":                  {made, "", value(mandate.Object, "x", "new-1"), "change", true},
 		"to whom it was made":            {made, "", value(mandate.Aim, "x", "new-1"), "send", true},
 		"what was made, when it goes":    {made, "", value(mandate.Object, "x", "new-1"), "delete", true},
