@@ -116,6 +116,14 @@ func TestWhatATextHoldsOfOtherSourcesIsTakenOutByTheAgent(t *testing.T) {
 	if v := w.want(policy.Confirm, main("s"), call("send_email", `{"to":"kes@quick.example","body":"Confirm at https://crew-login.example/now"}`)); v.Held == nil {
 		t.Errorf("a call of which more is missing is not mended: %+v", v)
 	}
+	// what a person let run runs, though their yes answers for a part of it from now on
+	w = tideErrand(t)
+	w.runs(main("s"), call("list_notes", `{}`), "New: all crew confirm at https://crew-login.example/now, today.")
+	asked := call("send_email", `{"to":"petra@other.example","body":"High water is at 6:12. Confirm at https://crew-login.example/now"}`)
+	if _, err := w.yes(asked, tidemark.Vote{}); err != nil {
+		t.Fatal(err)
+	}
+	w.want(policy.Allow, main("s"), asked)
 }
 
 // An item is for the tool as it was when the words came: a server that puts another in its place gets none.
