@@ -118,7 +118,7 @@ func TestWhatATextHoldsOfOtherSourcesIsTakenOutByTheAgent(t *testing.T) {
 	}
 	// what a person let run runs, though their yes answers for a part of it from now on
 	w = tideErrand(t)
-	w.runs(main("s"), call("list_notes", `{}`), "New: all crew confirm at https://crew-login.example/now, today.")
+	w.runs(main("s"), call("list_notes", `{}`), `[{"name":"Petra","email":"petra@other.example","news":"https://crew-login.example/now"}]`)
 	asked := call("send_email", `{"to":"petra@other.example","body":"High water is at 6:12. Confirm at https://crew-login.example/now"}`)
 	if _, err := w.yes(asked, tidemark.Vote{}); err != nil {
 		t.Fatal(err)
