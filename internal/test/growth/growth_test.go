@@ -35,7 +35,7 @@ var enough, widest = func() (time.Duration, int) {
 	if thorough {
 		return time.Second, 4 << 20
 	}
-	return 24 * time.Millisecond, 256 << 10
+	return 12 * time.Millisecond, 128 << 10
 }()
 
 // few are those of some kinds that every door tries in an ordinary run; "make torture" tries all of them everywhere.
