@@ -42,7 +42,7 @@ type Arg struct {
 	How  string   `json:"how"`           // said, most, person, thing, from, made, calc, choose, own, write or command
 	What []string `json:"what,omitzero"` // literals of the user's words
 	Of   string   `json:"of,omitzero"`   // the source, in the user's words
-	Is   []string `json:"is,omitzero"`   // the values that are worked out from what, as the tool takes them
+	Is   Values   `json:"is,omitzero"`   // the values that are worked out from what, as the tool takes them
 }
 
 // Look is something that must be opened.

@@ -1,8 +1,10 @@
 package intent
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -146,4 +148,29 @@ func (p *Parameter) shown() []string {
 		}
 	}
 	return out
+}
+
+// Values are values as a tool takes them. Models write numbers and switches as such, or as texts.
+type Values []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *Values) UnmarshalJSON(raw []byte) error {
+	var list []any
+	if err := strictjson.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	*v = nil
+	for _, one := range list {
+		switch x := one.(type) {
+		case string:
+			*v = append(*v, x)
+		case bool:
+			*v = append(*v, strconv.FormatBool(x))
+		case float64:
+			*v = append(*v, strconv.FormatFloat(x, 'f', -1, 64))
+		default:
+			return fmt.Errorf("a value that is worked out is a text, a number or a switch, not %T", one)
+		}
+	}
+	return nil
 }

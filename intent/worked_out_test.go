@@ -2,6 +2,7 @@ package intent_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -172,4 +173,21 @@ func TestPropertyNothingIsWorkedOutThatTheChecksDoNotAllow(t *testing.T) {
 			}
 		}
 	})
+}
+
+// MAN-06: a model that writes numbers and switches as such is understood; anything else in their place is no contract.
+func TestValuesThatAreWorkedOutMayBeNumbers(t *testing.T) {
+	const form = `{"v":3,"items":[{"tool":"set_gate","quote":"mach zu","need":"asked","times":1,"args":[{"arg":"state","how":"calc","what":["zu"],"is":%s}]}]}`
+	for is, want := range map[string]string{`["60"]`: "60", `[60]`: "60", `[1.5]`: "1.5", `[true]`: "true", `[{}]`: "", `[null]`: "", `60`: ""} {
+		c, err := intent.DecodeContract(fmt.Appendf(nil, form, is), nil)
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s is taken for %v", is, c.Items[0].Args[0].Is)
+			}
+			continue
+		}
+		if err != nil || len(c.Items) != 1 || c.Items[0].Args[0].Is[0] != want {
+			t.Errorf("%s: %+v, %v", is, c.Items, err)
+		}
+	}
 }

@@ -108,7 +108,7 @@ func contractOf(c *event.Contract) *intent.Contract {
 	for _, i := range c.Items {
 		it := intent.Item{Tool: i.Tool, Quote: i.Quote, Need: i.Need, Times: i.Times, Per: i.Per, If: i.If, Except: i.Except, Or: i.Or}
 		for _, a := range i.Args {
-			it.Args = append(it.Args, intent.Arg(a))
+			it.Args = append(it.Args, intent.Arg{Arg: a.Arg, How: a.How, What: a.What, Of: a.Of, Is: a.Is})
 		}
 		out.Items = append(out.Items, it)
 	}
