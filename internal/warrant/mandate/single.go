@@ -57,6 +57,8 @@ func (rec *Record) namesItself(value string, words []string) bool {
 			return slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(list, k) })
 		}
 		switch {
+		case plain(w) == value, plain(w) == strings.TrimLeft(value, "@#"):
+			return false // they said it themselves
 		case rec.calledBy(w) == 0:
 		case !has(own), slices.ContainsFunc(rec.fields, func(f field) bool { return f.text != value && has(f.keys) }):
 			return false
