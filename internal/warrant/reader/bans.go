@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -84,10 +85,11 @@ func (c *clause) describes(n int) bool {
 		return true
 	case c.lang == "tr": // ödeme is a payment, and "do not pay" only at the end
 		return len(w.Acts) > 0 && n < c.verb
-	case c.lang == "ja": // …ない人に, but not …ないで
-		return n < c.verb && !strings.HasSuffix(w.Text, "で") && !strings.HasPrefix(c.from.typed.orders[w.End:], "で")
+	case c.lang == "ja": // …ていない人に tells how somebody is; no other form of it is taken for that
+		before := c.from.typed.orders[:w.End]
+		return n < c.verb && (strings.HasSuffix(before, "ていない") || strings.HasSuffix(before, "でいない"))
 	}
-	for k := c.verb + 1; c.verb >= 0 && k < n; k++ {
+	for k := c.verb + 2; c.verb >= 0 && k < n; k++ { // right behind the verb it is an article: "lösch die Datei nicht"
 		if relative.has(c.lang, c.words[k].Text) {
 			return c.verbal(n + 1)
 		}
@@ -95,14 +97,19 @@ func (c *clause) describes(n int) bool {
 	return false
 }
 
-// verbal reports whether a verb stands from a word on, in front of the next comma.
-func (c *clause) verbal(from int) bool {
-	for k := from; k < c.body && !c.from.comma(&c.words[k-1], &c.words[k]); k++ {
-		if len(c.words[k].Acts) > 0 || states.has(c.lang, c.words[k].Text) {
-			return true
-		}
+// verbal reports whether nothing but a verb stands between a word and the next comma: "bezahlt haben", "har betalat", "antworten". What
+// goes on longer is another thought.
+func (c *clause) verbal(at int) bool {
+	for at < c.body && c.words[at].Gram.Has(vocabulary.Negation) { // noch nicht
+		at++
 	}
-	return false
+	end := at
+	for end < c.body && (end == at || !c.from.comma(&c.words[end-1], &c.words[end])) {
+		end++
+	}
+	tail := c.words[at:end]
+	stated := slices.ContainsFunc(tail, func(w vocabulary.Word) bool { return states.has(c.lang, w.Text) })
+	return len(tail) == 1 && len(tail[0].Acts) > 0 || len(tail) == 2 && stated
 }
 
 // endsAt is the act that a negation at the end of a clause is for: the word that has it, or one right before.
