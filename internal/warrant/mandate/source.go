@@ -1,7 +1,6 @@
 package mandate
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -116,7 +115,7 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 	if s.How == From && s.Of == "" && len(s.What) == 0 {
 		return p.lookedUp(v)
 	}
-	if v.Role != Aim && s.How != Said && s.How != Person && s.spells(v.Text) {
+	if v.Role != Aim && s.How != Said && s.How != Person && p.spells(v, s) {
 		return "" // issue 12, and it is 12
 	}
 	if v.Role == Aim && p.call.Grave && p.records.written(v.Text) {
@@ -136,15 +135,16 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 	return why
 }
 
-// spells reports whether the words that a source names something by are the value itself: /Demos for the Demos folder, nightly.yml
-// for the nightly workflow.
-func (s *Source) spells(value string) bool {
+// spells reports whether the words that a source names something by are the value itself: 12 for issue 12. Of a thing that is looked up
+// the words beside it must be what the interface calls such things, as in /Demos for the Demos folder of share_folder: else somebody
+// who calls theirs by one of the words would have it taken for the one that is meant.
+func (p *pass) spells(v *Value, s *Source) bool {
 	if s.How != Thing {
-		return s.Of != "" && holdsAll(contentWords(s.Of), wordsOf(value))
+		return s.Of != "" && holdsAll(contentWords(s.Of), wordsOf(v.Text))
 	}
-	words := contentWords(strings.Join(s.What, " "))
-	name := strings.TrimSuffix(value, path.Ext(value))
-	return holdsAll(words, wordsOf(value)) || len(name) > 2 && holdsAll(words, wordsOf(name))
+	words, value := contentWords(strings.Join(s.What, " ")), wordsOf(v.Text)
+	kind := slices.Concat(wordsOf(strings.ReplaceAll(p.call.Tool, "_", " ")), paramWords(v.Path))
+	return holdsAll(words, value) && !slices.ContainsFunc(words, func(w string) bool { return !holds(value, w) && !holds(kind, w) })
 }
 
 // Why a value is refused that speaks against the words, and is not only one of which they say nothing.

@@ -132,7 +132,8 @@ func TestWhatIsLeftToTheAgentIsOneOfWhatIsListed(t *testing.T) {
 // MAN-04
 func TestThingsWhatWasMadeAndExceptions(t *testing.T) {
 	thing := mandate.Source{How: mandate.Thing, What: []string{"ops"}, Of: "channels"}
-	made, folder := mandate.Source{How: mandate.Made}, mandate.Source{How: mandate.Thing, What: []string{"the Demos folder"}}
+	made, folder := mandate.Source{How: mandate.Made}, mandate.Source{How: mandate.Thing, What: []string{"the Demos act"}}
+	old := mandate.Source{How: mandate.Thing, What: []string{"the staging act of the old site"}}
 	all := mandate.Source{How: mandate.From, Of: "all notices"}
 	for name, c := range map[string]struct {
 		source mandate.Source
@@ -145,7 +146,8 @@ func TestThingsWhatWasMadeAndExceptions(t *testing.T) {
 		"another channel":                {thing, "", value(mandate.Aim, "x", "C8"), "send", false},
 		"a channel of a page":            {thing, "", value(mandate.Aim, "x", "C9"), "send", false},
 		"what is called so itself":       {folder, "", value(mandate.Object, "x", "/Demos"), "grant", true},
-		"a file that is called so":       {folder, "", value(mandate.Object, "x", "demos.yml"), "execute", true},
+		"a file that begins so":          {folder, "", value(mandate.Object, "x", "demos.yml"), "execute", false},
+		"one that is called by a part":   {old, "", value(mandate.Object, "x", "old"), "delete", false},
 		"another folder":                 {folder, "", value(mandate.Object, "x", "/Demos/private"), "grant", false},
 		"what was made":                  {made, "", value(mandate.Object, "x", "new-1"), "change", true},
 		"to whom it was made":            {made, "", value(mandate.Aim, "x", "new-1"), "send", true},
