@@ -49,6 +49,7 @@ type proposal struct {
 	boxes  *boxing // nil: the door cannot have it run in a box
 	wants  *wanted // what a command in a box wants; nil: it is any other call
 	folder string  // that is worked in; "": nobody said
+	looks  string  // the name that we look up by it ourselves; "": the agent wants it
 	flew   flight  // its record, where that is on its way; zero: it is written
 }
 
@@ -188,6 +189,9 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 		return err
 	}
 	x.repair(v)
+	if x.looks != "" && v.Effect != policy.Allow { // nobody is asked about what nobody wants
+		v.Effect = policy.Deny
+	}
 
 	gated := x.gated && v.Effect != policy.Deny
 	if gated {
@@ -393,6 +397,7 @@ func (s *live) did(name string, args *tool.Args) string {
 func (x *step) conclude(v *Verdict, gated bool) {
 	d, e, turn := &x.decided, &x.event, &x.taint.Turn
 	d.Effect, d.Kind, d.Rule, d.Gated = v.Effect.String(), v.Kind, v.Rule, gated
+	d.Unread(x.looks)
 	if v.Effect != policy.Allow && len(v.Reasons) > 0 {
 		d.Reason = v.Reasons[0].Text
 	}

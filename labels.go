@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
+	"github.com/tidemark/tidemark/internal/warrant/lookup"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -440,14 +440,53 @@ func (m *Monitor) noteWrites(ctx context.Context, x *step, v *Verdict) error {
 	return m.labelWrites(ctx, x.live, &x.taint.Mark, &writing{v.Tool, v.Step, &x.args, x.folder, x.leftWhat})
 }
 
-// shown are messages as a question shows them.
-func (m *Monitor) shown(words []intent.Word) []event.Said {
-	if n := len(words); n > maxShown {
-		words = append(words[:1:1], words[n-maxShown+1:]...)
+// LookUp is a call of the monitor's own, by which it learns whom or what the owner's words name before anything else is read for them.
+// Whoever stands at the server makes it, and reports what it brings by Observe: no agent reads that, so it taints nothing.
+type LookUp struct {
+	Call   tool.Call
+	Permit *Permit
+}
+
+// LookUps are those that the latest message asks of a server, decided and recorded; each is given once. What the policy does not plainly
+// allow is not looked up, and nobody is asked about it.
+func (m *Monitor) LookUps(ctx context.Context, ref Ref, server string) ([]LookUp, error) {
+	wanted, err := m.lookUps(ctx, ref, server)
+	var out []LookUp
+	for _, l := range wanted {
+		var v Verdict
+		call := tool.Call{ID: l.ID, Name: l.Tool, Args: l.Args}
+		if err := m.verdict(ctx, &proposal{ref: ref, call: call, looks: l.Name}, &v); err != nil {
+			return nil, err
+		}
+		if v.Permit != nil {
+			out = append(out, LookUp{call, v.Permit})
+		}
 	}
-	out := make([]event.Said, len(words))
-	for i, w := range words {
-		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
+	return out, err
+}
+
+// lookUps are what is to be looked up, once a model has read the message or has failed to.
+func (m *Monitor) lookUps(ctx context.Context, ref Ref, server string) (out []lookup.LookUp, err error) {
+	c := &counsel{}
+	for range maxCounsel {
+		err = m.with(ctx, ref, func(s *live) error {
+			set := m.policy.Load().For(s.state.Agent)
+			if len(s.state.Words) == 0 || !set.Facts() {
+				return nil
+			}
+			if err := m.agree(ctx, &step{live: s, set: set, counsel: c, proposal: proposal{ref: ref}}); err != nil {
+				return err
+			}
+			heard, err := m.judgement(ctx, s)
+			if err == nil {
+				out = heard.LookUps(server)
+			}
+			return err
+		})
+		if !errors.Is(err, errCounsel) {
+			break
+		}
+		c.want(ctx)
 	}
-	return out
+	return out, err
 }

@@ -62,7 +62,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		}
 		came := arrival{name: name, args: tool.NewArgs(o.Result.Args)}
 		if found {
-			came.call = &known
+			came.call, came.lookUp = &known, known.LookUp
 		}
 		back, err := m.brings(ctx, s, &o, &came)
 		if err != nil {
@@ -76,6 +76,9 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			}
 		}
 		event := m.seenEvent(s, b, &o, &came)
+		if came.lookUp != "" {
+			event.Seen.Unread(came.lookUp)
+		}
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}
@@ -110,6 +113,8 @@ type arrival struct {
 	args  tool.Args     // of the call, where the host repeats them
 	call  *session.Call // it answers; nil: none that is known
 	other trust.Label   // what other sessions and labelled resources put into it
+
+	lookUp string // the name that we looked up by it; "": the agent reads it
 }
 
 // seenEvent labels a result. What its arguments said when the call was judged counts where

@@ -481,7 +481,7 @@ func recall(s *session.State, e *event.Event, visit func(Recalled)) {
 		visit(Recalled{Kind: RecalledWords, Digest: e.Began.Message.Hash, Label: e.Began.Label})
 	case e.Kind == event.ContextSeen && e.Seen.Content != nil:
 		visit(Recalled{Kind: RecalledWords, Digest: e.Seen.Content.Hash, Label: e.Seen.Label})
-	case e.Kind == event.ResultSeen && e.Seen.Content != nil:
+	case e.Kind == event.ResultSeen && e.Seen.Content != nil && e.Seen.LookUp == "": // what no agent has read is worth nothing to it
 		visit(Recalled{Kind: RecalledResult, Digest: e.Seen.Content.Hash, Label: e.Seen.Label, CallID: e.Seen.CallID, Tool: e.Seen.Tool})
 	case e.Kind == event.ModelAnswered:
 		for _, d := range e.Model.Output {

@@ -449,7 +449,7 @@ func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *
 	traits, label := set.Traits(came.name, nil), &seen.Label
 	return s.traced(s.heard.Result(warrant.Result{
 		Tool: came.name, Step: seen.Step, Args: &came.args, Content: o.Result.Content, Failed: o.Result.Error, Tainted: tainted,
-		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
+		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner, LookUp: came.lookUp,
 	}))
 }
 
@@ -485,4 +485,16 @@ func (m *Monitor) evict() {
 			delete(m.sessions, s.name)
 		}
 	}
+}
+
+// shown are messages as a question shows them.
+func (m *Monitor) shown(words []intent.Word) []event.Said {
+	if n := len(words); n > maxShown {
+		words = append(words[:1:1], words[n-maxShown+1:]...)
+	}
+	out := make([]event.Said, len(words))
+	for i, w := range words {
+		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
+	}
+	return out
 }

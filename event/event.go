@@ -197,6 +197,7 @@ type Seen struct {
 	Blocked   bool         `json:"blocked,omitzero"` // the emission was blocked
 	Reason    string       `json:"reason,omitzero"`
 	Caution   bool         `json:"caution,omitzero"`  // what follows it is audited (CAU-02)
+	LookUp    string       `json:"lookUp,omitzero"`   // the name that we looked up ourselves: no agent has read it; empty: of others
 	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
 	GoesOn    bool         `json:"goesOn,omitzero"`   // of these: as in Began
 	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in
@@ -268,8 +269,26 @@ type Decided struct {
 	Run string `json:"run,omitzero"`
 	// Ticket is that of a call that runs in a box, hashed; nil: of others.
 	Ticket *tool.Digest `json:"ticket,omitzero"`
+	// LookUp is the name that we look up by it ourselves; empty: the agent wants the call. No agent reads what it brings.
+	LookUp string `json:"lookUp,omitzero"`
 	// Temp are files and folders below /tmp that an allowed call of the host's own puts there: boxes of the session show them.
 	Temp []string `json:"temp,omitzero"`
+}
+
+// Unread makes it the record of a call by which we look a name up ourselves, where there is one: it brings the agent nothing.
+func (d *Decided) Unread(name string) {
+	if d.LookUp = name; name != "" {
+		d.Expect, d.ExpectS, d.Source, d.Private, d.Caution = trust.System, trust.Public, false, false, false
+	}
+}
+
+// Unread makes it the record of what we looked up ourselves: no agent has read it, so it is worth nothing less than what was there.
+func (s *Seen) Unread(name string) {
+	s.LookUp = name
+	s.Label, s.Source, s.Sensitive, s.Caution = trust.Label{Level: trust.System, Sensitivity: trust.Public}, false, false, false
+	if s.Content != nil {
+		s.Content.Preview = ""
+	}
 }
 
 // Shadow is the answer of a policy that runs beside the one in force and never acts

@@ -208,12 +208,14 @@ func (b *Builder) fold(e *event.Event, before trust.Level) {
 	case event.ModelAnswered:
 		b.modelAnswered(e)
 	case event.CallDecided:
-		if e.Decided.Gated {
+		if e.Decided.Gated || e.Decided.LookUp != "" { // our own look-ups are no part of what the agent read and did
 			return
 		}
 		b.decided(e)
 	case event.ResultSeen:
-		b.resultSeen(e)
+		if e.Seen.LookUp == "" {
+			b.resultSeen(e)
+		}
 	case event.Answered, event.TryFailed:
 		b.answeredBy(e)
 	case event.TrustReset:

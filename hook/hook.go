@@ -90,6 +90,7 @@ type Context struct {
 	Wait            int              `json:"wait,omitzero"`         // before_tool_call: seconds the host waits for the owner to answer
 	Boxes           bool             `json:"boxes,omitzero"`        // before_tool_call: the host runs a command in a box if told to
 	Brokers         bool             `json:"brokers,omitzero"`      // and a plain command that leaves by a broker
+	Looks           bool             `json:"looks,omitzero"`        // before_tool_call: the host can look up by itself what is asked of it
 	Record          string           `json:"record,omitzero"`       // the file in which the host keeps the conversation, where it names one
 	Hello           *Hello           `json:"hello,omitzero"`        // who speaks here, for the server alone: plugins are not shown it
 }

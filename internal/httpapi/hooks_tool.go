@@ -105,6 +105,12 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	if err := a.silence(ctx, c); err != nil {
 		return nil, err
 	}
+	if first, err := a.lookUps(ctx, c, call.Name); err != nil || first != nil {
+		if err != nil {
+			return nil, err
+		}
+		return first.wire(), nil
+	}
 	v, inDialog, err := a.decide(ctx, call, c)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,8 @@ type note struct {
 	Write    string          `json:"write,omitzero" doc:"id of the write that was kept for review"`
 	Approval *approvalNote   `json:"approval,omitzero"`
 
+	LookUps []lookUpNote `json:"lookUps,omitempty" doc:"of a host that looks things up: calls to make first, which no model is shown"`
+
 	TimedOut bool `json:"timedOut,omitzero" doc:"nobody answered while the caller waited and the question has expired; nobody denied it"`
 
 	Opinion *event.Opinion `json:"opinion,omitempty" doc:"what the auditor said"`

@@ -112,6 +112,7 @@ type Call struct {
 	Seen   bool   // its result has been recorded, or counted without one
 
 	Ticket *tool.Digest // of a call that runs in a box; nil: of others
+	LookUp string       // the name that we look up by it ourselves; "": the agent wanted it
 }
 
 // Call finds a recent call by its host id, or the latest unanswered one of the tool.
@@ -200,7 +201,7 @@ func (t *Taint) enter(l trust.Label) {
 func (t *Taint) expect(d *event.Decided) {
 	c := Call{
 		ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS,
-		Source: d.Source, Secret: d.Private, Wary: d.Caution, Run: d.Run, Ticket: d.Ticket,
+		Source: d.Source, Secret: d.Private, Wary: d.Caution, Run: d.Run, Ticket: d.Ticket, LookUp: d.LookUp,
 	}
 	t.owed.add(&c)
 	if c.Ticket != nil { // what is let to a command in a box comes with that command's own result

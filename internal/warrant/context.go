@@ -76,6 +76,7 @@ type Context struct {
 	blank     *mandate.Blank        // them as the item of the last act may look at them; nil: none yet
 	pages     map[string]*page.Page // what browsers showed of pages
 	contracts []drawn
+	lookedFor map[string]int // servers: the message that was looked up there last
 	task
 	unread  bool                       // somebody was to read the latest message, and could not
 	defined map[string]tool.Definition // as they were told last

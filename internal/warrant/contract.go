@@ -2,11 +2,13 @@ package warrant
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/lookup"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -44,6 +46,34 @@ func (c *Context) Contract(k *Contract) {
 	c.contracts = append(c.contracts, drawn{k, c.user.turn})
 	c.agreed, c.unread = k, false
 }
+
+// LookUps are what we look up ourselves at a server for the latest message: the people and things that its items name. They are given once
+// for a message; before a model has read it there are none.
+func (c *Context) LookUps(server string) []lookup.LookUp {
+	c.listen()
+	m := c.mandate()
+	if m == nil || c.lookedFor[server] == c.user.turn {
+		return nil
+	}
+	if c.lookedFor == nil || len(c.lookedFor) > maxServers {
+		c.lookedFor = map[string]int{}
+	}
+	c.lookedFor[server] = c.user.turn
+	var tools []lookup.Tool
+	for _, name := range slices.Sorted(maps.Keys(c.offered)) {
+		if d, ok := c.defined[name]; ok && c.tools[name] != nil && serverOf(name) == server {
+			tools = append(tools, lookup.Tool{Definition: &d, Meaning: c.tools[name]})
+		}
+	}
+	out := lookup.Wanted(m.Pinned(c.pin), tools)
+	for i := range out {
+		out[i].ID = fmt.Sprintf("look-up-%d-%d", c.user.turn, i+1)
+	}
+	return out
+}
+
+// maxServers bounds how many servers are remembered to have been asked.
+const maxServers = 256
 
 // Known tells which pairs of names and values held before, in whichever conversation.
 func (c *Context) Known(list []mandate.Pair) {

@@ -25,6 +25,7 @@ const (
 	toldAsked
 	toldRefused
 	toldAnswered
+	toldLookUp
 )
 
 // The bits of a step: what was known after it, and how a result came.
@@ -140,6 +141,11 @@ func (c *Context) again(b []byte) {
 		c.Heard(s.parts[0])
 	case s.what == toldAnswered && n == 1:
 		c.Answered(s.parts[0])
+	case s.what == toldLookUp && n == 4:
+		args := tool.NewArgs([]byte(s.parts[1]))
+		c.Result(Result{
+			Tool: s.parts[0], Step: s.step, Args: &args, Content: []byte(s.parts[3]), LookUp: s.parts[2], Failed: s.bits&stepFailed != 0,
+		})
 	case s.what == toldResult && n == 3:
 		args := tool.NewArgs([]byte(s.parts[1]))
 		has := func(bit uint64) bool { return s.bits&bit != 0 }
@@ -174,7 +180,12 @@ func (r *Result) told(c *Context) (head, rest []byte) {
 			bits |= f.bit
 		}
 	}
-	if head = c.begin(toldResult, bits, r.Step, 3, r.Tool, string(r.Args.Raw())); head == nil {
+	if r.LookUp != "" {
+		head = c.begin(toldLookUp, bits&stepFailed, r.Step, 4, r.Tool, string(r.Args.Raw()), r.LookUp)
+	} else {
+		head = c.begin(toldResult, bits, r.Step, 3, r.Tool, string(r.Args.Raw()))
+	}
+	if head == nil {
 		return nil, nil
 	}
 	return binary.AppendUvarint(head, uint64(len(r.Content))), r.Content

@@ -1,9 +1,11 @@
 package warrant_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -113,4 +115,38 @@ func TestAStepThatCannotBeReadIsLost(t *testing.T) {
 			}
 		}
 	}
+}
+
+// MAN-04: what we looked up ourselves is told again as what it was, and taints nothing.
+func TestWhatWeLookedUpIsToldAgain(t *testing.T) {
+	said := "Tell Bob that we come"
+	k := &warrant.Contract{Mandate: &mandate.Mandate{Items: []mandate.Item{{
+		ID: "m1.1", Tool: "send_email", Quote: said, Args: map[string][]mandate.Source{"to": {{How: mandate.Person, What: []string{"Bob"}}}},
+	}}}}
+	live, again := world(), world()
+	var step []byte
+	for _, c := range []*warrant.Context{live, again} {
+		c.Exact()
+		c.User(said)
+		c.Contract(k)
+	}
+	step = lookUp(live, "search_contacts", `{"query":"Bob"}`, "Bob", `[{"name":"Bob Reed","email":"reed@quay.example"}]`)
+	again.Replay("", step)
+	for _, c := range []*warrant.Context{live, again} {
+		if argued, _ := c.Is("argued", ""); argued {
+			t.Error("what no agent has read has argued")
+		}
+		result(c, "web_fetch", `{"url":"https://harbour.example"}`, "Bob is at bob@molehill.example")
+		if w := of(c, "send_email", `{"to":"reed@quay.example"}`); w.Item == nil || lacks(w) {
+			t.Errorf("whom we looked up is missing: %s", w)
+		}
+		if w := of(c, "send_email", `{"to":"bob@molehill.example"}`); !lacks(w) {
+			t.Errorf("somebody else is not: %s", w)
+		}
+	}
+}
+
+// lacks reports whether something of a call has nothing behind it.
+func lacks(w *warrant.Warrant) bool {
+	return slices.ContainsFunc(w.Slots, func(s warrant.Slot) bool { return s.Has == warrant.Nothing })
 }

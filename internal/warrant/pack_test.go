@@ -49,17 +49,26 @@ func toldAll() *warrant.Context {
 			Items: []mandate.Item{{
 				ID: "m1.1", Tool: "pay", Quote: "pay 4711 0815 1234 what is due", Times: 2,
 				Args: map[string][]mandate.Source{"to": {{How: mandate.Said, What: []string{"4711 0815 1234"}}}, "sum": {{How: mandate.From, Of: "what is due"}}},
+			}, {
+				ID: "m1.2", Tool: "send_email", Quote: "send anything to Bob", Args: map[string][]mandate.Source{"to": {{How: mandate.Person, What: []string{"Bob"}}}},
 			}},
 			Reads: []string{"https://harbour.example/list"}, Never: []mandate.Ban{{Act: "send", What: "Bob"}},
 		},
 	})
 	result(c, "browser_snapshot", `{}`, "- button \"Pay now\" [ref=e4]\n- link \"Close account\" [ref=e5]")
+	lookUp(c, "search_contacts", `{"query":"Bob"}`, "Bob", `[{"name":"Bob Reed","email":"reed@quay.example"}]`)
 	result(c, "list_dues", `{}`, `[{"due":"12.50","to":"4711 0815 1234"},{"due":"99","to":"9999 1111"}]`)
 	a := tool.NewArgs([]byte(`{"to":"4711 0815 1234","sum":"12.50"}`))
 	c.Did("pay", &a)
 	result(c, "pay", `{"to":"4711 0815 1234","sum":"12.50"}`, `{"payment_id":"p-77","status":"ok"}`)
 	c.Answered("Shall I close the account 4711?")
 	return c
+}
+
+func lookUp(c *warrant.Context, name, args, who, content string) []byte {
+	a := tool.NewArgs([]byte(args))
+	head, rest := c.Result(warrant.Result{Tool: name, Step: uint64(len(content)), Args: &a, Content: []byte(content), LookUp: who})
+	return append(head, rest...)
 }
 
 func result(c *warrant.Context, name, args, content string) {
@@ -72,7 +81,8 @@ func TestWhatWasPackedJudgesTheSame(t *testing.T) {
 	calls := append(slices.Clone(judgedAgain), []struct{ tool, args string }{
 		{"pay", `{"to":"4711 0815 1234","sum":"12.50"}`}, {"pay", `{"to":"9999 1111","sum":"99"}`}, {"get_payment", `{"payment_id":"p-77"}`},
 		{"browser_click", `{"element":"Pay now","ref":"e4"}`}, {"browser_click", `{"element":"ok","ref":"e5"}`},
-		{"exec", `{"command":"rm -rf build"}`}, {"close_account", `{"account":"4711"}`},
+		{"exec", `{"command":"rm -rf build"}`}, {"close_account", `{"account":"4711"}`}, {"send_email", `{"to":"reed@quay.example"}`},
+		{"send_email", `{"to":"bob@quay.example"}`},
 	}...)
 	compare := func(when string, was, is *warrant.Context) {
 		t.Helper()
@@ -144,7 +154,7 @@ func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 	fates := map[string]string{
 		"Context": `user spoken index argued outside papers lists needed beyond public unheard proposed assented foreign lost refused asked own
 			things actedAt ago past records newIDs pages contracts task unread asking
-			| vocabulary station tools names offered host control others servers memory secret defined
+			| vocabulary station tools names offered host control others servers memory secret defined lookedFor
 			| said saidWords saidNumbers shell namings spelt room callables wordless blank worded offers telling gone`,
 		"heard":    "clauses turn stems looks delegates prices | vocabulary |",
 		"clause":   "text turn words question denies stems things doing acts refused classes forbids | |",
@@ -167,7 +177,7 @@ func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 		"Source":   "How What Of Is | | forms",
 		"Ban":      "Act What First | |",
 		"Later":    "results | | records read size gone",
-		"result":   "step tool call content free list text figures | |",
+		"result":   "step tool call content free list text figures looked message | |",
 		"Index": `seed user system sealed shards old leaves hosts | limit tracer kept prose |
 			seen steps lex q sub value raw found allowed trees`,
 		"corpus":  "text toks marks heads segs whole recs docs | seed every hosts tap | prev wholes",

@@ -18,10 +18,11 @@ type Result struct {
 	Args    *tool.Args
 	Content []byte // nothing of it is kept but copies
 	Failed  bool
-	Tainted bool // its structure is not the server's: somebody may have written all of it
-	Told    bool // the policy says what the tool's results are worth, so its name does not
-	Local   bool // of what the policy says: it comes from this machine
-	Ours    bool // of what the policy says: nobody but the operator or the user has written it
+	Tainted bool   // its structure is not the server's: somebody may have written all of it
+	Told    bool   // the policy says what the tool's results are worth, so its name does not
+	Local   bool   // of what the policy says: it comes from this machine
+	Ours    bool   // of what the policy says: nobody but the operator or the user has written it
+	LookUp  string // the name that we looked up ourselves: the agent has not read it; "": it has
 }
 
 // Result adds what a call brought back, and returns its trace: in two parts, so that a long content is not copied.
@@ -39,6 +40,12 @@ func (c *Context) Result(r Result) (head, rest []byte) {
 
 func (c *Context) result(r Result, t *trace) {
 	m := c.meaning(r.Tool)
+	if r.LookUp != "" {
+		if !r.Failed {
+			c.records.AddLooked(r.Step, m.Tool, r.LookUp, c.user.turn, r.Content)
+		}
+		return
+	}
 	if len(bytes.TrimSpace(r.Content)) == 0 || string(r.Content) == "null" {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -120,6 +121,8 @@ type request struct {
 	sent     bool   // it has left
 	client   string // what the client calls itself; "": it does not say
 	came     time.Time
+	ends     Ends
+	revision map[string]strictjson.Value // what a request of the newer revisions says of itself; nil: of the older ones
 }
 
 // question is a request of the server's.

@@ -16,6 +16,7 @@ type outcome struct {
 	kind    string // resultType
 	task    string // the task whose result comes later
 	state   []byte // requestState, of a question
+	info    []byte // what the server says of itself beside the content, as the newer revisions do with every answer; nil: nothing
 	failed  bool
 }
 
@@ -38,6 +39,10 @@ func outcomeOf(m *wire.Message) outcome {
 		case "resultType":
 			o.kind, alone = strings.Trim(string(value), `"`), alone && string(value) == `"complete"`
 		case "_meta":
+			if info, only := onlyInfo(value); only {
+				o.info = info
+				break
+			}
 			alone = alone && len(bytes.Trim(value, "{} \t\r\n")) == 0
 		case "task":
 			o.task, alone = wire.Text(value, "taskId"), false
@@ -55,8 +60,22 @@ func outcomeOf(m *wire.Message) outcome {
 	}
 	if err == nil && alone && plain != nil {
 		o.content = plain
+	} else {
+		o.info = nil // it is in the content
 	}
 	return o
+}
+
+const infoKey = "io.modelcontextprotocol/serverInfo"
+
+// onlyInfo is what a server says of itself, where the metadata of an answer say nothing else.
+func onlyInfo(meta []byte) (info []byte, only bool) {
+	members, err := wire.ReadObject(meta)
+	if err != nil || len(members) != 1 {
+		return nil, false
+	}
+	info = members.Get(infoKey)
+	return info, len(info) > 0
 }
 
 // definitions are the tools of a listing, named as policy names them. What cannot be read of one is

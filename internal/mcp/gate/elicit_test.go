@@ -54,7 +54,7 @@ func TestAPersonIsAskedInsideTheClient(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w, c := mcptest.New(t, asking), &clock{}
 			tb := legacy(t, w, c)
-			finish := tb.Enter(t.Context(), tb.message(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_mail","arguments":`+mailArgs+`}}`), tb.say)
+			finish := tb.Enter(t.Context(), tb.message(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_mail","arguments":`+mailArgs+`}}`), gate.Ends{Client: tb.say})
 			done := make(chan gate.Passage, 1)
 			go func() { done <- finish() }()
 			var asked struct {

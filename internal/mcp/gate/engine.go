@@ -60,6 +60,9 @@ func release(v *tidemark.Verdict, call tool.Call, at Place) (Ruling, error) {
 // Decide implements Port. A call that the agent's hook or the LLM proxy has let through is not
 // decided again: it is claimed, once.
 func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
+	if list, err := e.lookUps(ctx, &a); err != nil || len(list) > 0 {
+		return Ruling{Place: a.Place, LookUps: list}, err
+	}
 	if ref, ok := e.Claims.Claim(a.Call); ok {
 		at := a.Place
 		at.Session, at.Branch, at.Turn = ref.Session, ref.Branch, ref.Turn

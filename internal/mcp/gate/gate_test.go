@@ -66,7 +66,7 @@ func (t *table) message(text string) *wire.Message {
 // up sends a message of the client's; what leaves and what comes back are returned.
 func (t *table) up(text string) (forward, reply string) {
 	t.Helper()
-	p := t.Up(t.Context(), t.message(text), t.say)
+	p := t.Up(t.Context(), t.message(text), gate.Ends{Client: t.say})
 	return string(p.Forward), string(p.Reply)
 }
 

@@ -49,6 +49,8 @@ type Ask struct {
 	Elicits bool
 	// Gated says that a person has just approved all that leaves, under another name: what is not denied outright passes.
 	Gated bool
+	// Looks says that the server can be asked by the gate itself: then it may be told to look something up before it asks again.
+	Looks bool
 	// Local says that the question comes from the server itself, which knows that its owner wants clients asked.
 	Local bool
 }
@@ -61,6 +63,8 @@ type Ruling struct {
 	Refusal  string // for the model and its user
 	Held     *Held  // the question that is open about it; nil: none
 	Approved bool   // a person has let it through
+	// LookUps are calls of the monitor's own that are to be made first: nothing was decided yet.
+	LookUps []tool.Call
 }
 
 // Allowed reports whether the call may leave.

@@ -34,6 +34,12 @@ type (
 		Client  string `json:"client,omitzero"`
 		Elicits bool   `json:"elicits,omitzero"`
 		Gated   bool   `json:"gated,omitzero"`
+		Looks   bool   `json:"looks,omitzero"`
+	}
+	lookUpBody struct {
+		ID   string `json:"id"`
+		Tool string `json:"tool"`
+		Args []byte `json:"args"`
 	}
 	rulingBody struct {
 		Allowed  bool   `json:"allowed"`
@@ -41,6 +47,8 @@ type (
 		Refusal  string `json:"refusal,omitzero"`
 		Held     *Held  `json:"held,omitzero"`
 		Approved bool   `json:"approved,omitzero"`
+
+		LookUps []lookUpBody `json:"lookUps,omitzero"`
 	}
 	cameBody struct {
 		Place   Place  `json:"place"`
@@ -119,9 +127,15 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	var got rulingBody
 	err := r.post(ctx, decidePath, askBody{
 		Place: a.Place, ID: a.Call.ID, Tool: a.Call.Name, Args: a.Call.Args, WaitMs: a.Patience.Milliseconds(), Elicits: a.Elicits,
-		Gated: a.Gated, Client: a.Client,
+		Gated: a.Gated, Client: a.Client, Looks: a.Looks,
 	}, &got)
 	switch {
+	case err == nil && a.Looks && len(got.LookUps) > 0 && !got.Allowed:
+		out := Ruling{Place: got.Place}
+		for _, l := range got.LookUps {
+			out.LookUps = append(out.LookUps, tool.Call{ID: l.ID, Name: l.Tool, Args: l.Args})
+		}
+		return out, nil
 	case err != nil:
 		return Ruling{}, err
 	case got.Allowed && (got.Refusal != "" || got.Held != nil || got.Place.Session == ""):

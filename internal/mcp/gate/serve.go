@@ -123,9 +123,13 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 		}
 		r, err := h.Port.Decide(ctx, Ask{
 			Place: b.Place, Call: tool.Call{ID: b.ID, Name: b.Tool, Args: b.Args}, Patience: wait(b.WaitMs), Elicits: b.Elicits,
-			Gated: b.Gated, Client: b.Client,
+			Gated: b.Gated, Client: b.Client, Looks: b.Looks,
 		})
-		return rulingBody{r.Allowed(), r.Place, r.Refusal, r.Held, r.Approved}, err
+		body := rulingBody{Allowed: r.Allowed(), Place: r.Place, Refusal: r.Refusal, Held: r.Held, Approved: r.Approved}
+		for _, l := range r.LookUps {
+			body.LookUps = append(body.LookUps, lookUpBody{l.ID, l.Name, l.Args})
+		}
+		return body, err
 	case observePath:
 		var b cameBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {

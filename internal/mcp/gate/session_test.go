@@ -244,7 +244,7 @@ func TestWhatIsCancelledDoesNotRun(t *testing.T) {
 	o := options(w.Engine, "mail")
 	o.Patience, o.Elicit = 0, false // as long as usual
 	tb := newTable(t, o)
-	finish := tb.Enter(t.Context(), tb.message(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_mail","arguments":{}}}`), tb.say)
+	finish := tb.Enter(t.Context(), tb.message(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_mail","arguments":{}}}`), gate.Ends{Client: tb.say})
 	done := make(chan gate.Passage, 1)
 	go func() { done <- finish() }()
 	id := w.Asked()

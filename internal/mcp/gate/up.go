@@ -16,19 +16,19 @@ import (
 // Say sends something to the client while its request is held.
 type Say func(message []byte) error
 
-// Up judges a message of the client's. It waits where a call is held; then say keeps the client
-// waiting. nil: nothing can be said before the answer.
-func (c *Conn) Up(ctx context.Context, m *wire.Message, say Say) Passage {
-	return c.Enter(ctx, m, say)()
+// Up judges a message of the client's. It waits where a call is held; then the client is kept waiting, if it can be told
+// anything before the answer.
+func (c *Conn) Up(ctx context.Context, m *wire.Message, ends Ends) Passage {
+	return c.Enter(ctx, m, ends)()
 }
 
 // Enter is Up in two parts: messages are entered in the order in which they come, so that a client can
 // cancel what it has just asked, and what is returned may then wait beside others.
-func (c *Conn) Enter(ctx context.Context, m *wire.Message, say Say) func() Passage {
+func (c *Conn) Enter(ctx context.Context, m *wire.Message, ends Ends) func() Passage {
 	done := func(p Passage) func() Passage { return func() Passage { return p } }
 	switch m.Kind() {
 	case wire.Request:
-		return c.request(ctx, m, say)
+		return c.request(ctx, m, ends)
 	case wire.Notification:
 		switch {
 		case m.Method == cancelMethod:
@@ -52,7 +52,7 @@ func (c *Conn) Waits(m *wire.Message) bool {
 }
 
 // request takes a request in; what it returns asks about it where it would do something.
-func (c *Conn) request(ctx context.Context, m *wire.Message, say Say) func() Passage {
+func (c *Conn) request(ctx context.Context, m *wire.Message, ends Ends) func() Passage {
 	done := func(p Passage) func() Passage { return func() Passage { return p } }
 	a, err := c.ask(m)
 	if err != nil {
@@ -62,6 +62,7 @@ func (c *Conn) request(ctx context.Context, m *wire.Message, say Say) func() Pas
 	r := &request{
 		id: slices.Clone(m.ID), key: m.Key(), method: m.Method, place: c.o.Origin.place(a.Meta), cursor: a.Cursor, task: a.TaskID,
 		modern: modern(a.Meta), token: slices.Clone(a.Meta.Get("progressToken")), hostID: callID(a.Meta), cancel: cancel,
+		ends: ends, revision: revision(a.Meta),
 	}
 	if r.modern {
 		r.declared, r.client = slices.Clone(a.Meta.Get(capabilityKey)), clientName(a.Meta.Get(clientKey))
@@ -82,7 +83,7 @@ func (c *Conn) request(ctx context.Context, m *wire.Message, say Say) func() Pas
 	}
 	return func() Passage {
 		defer cancel()
-		out, why := c.judge(ctx, m, r, a, say)
+		out, why := c.judge(ctx, m, r, a, ends.Client)
 		if why == nil {
 			return out
 		}
@@ -296,11 +297,11 @@ type ruled struct {
 // wait asks, and keeps the client waiting meanwhile.
 func (c *Conn) wait(ctx context.Context, r *request, ask Ask, say Say) (Ruling, error) {
 	if ask.Patience == 0 || r.token == nil || say == nil {
-		return c.o.Port.Decide(ctx, ask)
+		return c.rule(ctx, r, ask)
 	}
 	done := make(chan ruled, 1)
 	go func() {
-		ruling, err := c.o.Port.Decide(ctx, ask)
+		ruling, err := c.rule(ctx, r, ask)
 		done <- ruled{ruling, err}
 	}()
 	tick := time.NewTicker(progressEvery)

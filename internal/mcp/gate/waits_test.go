@@ -16,7 +16,7 @@ import (
 // enters sends a message of the client's, whose answer comes later.
 func (t *table) enters(text string) chan gate.Passage {
 	t.Helper()
-	finish := t.Enter(t.Context(), t.message(text), t.say)
+	finish := t.Enter(t.Context(), t.message(text), gate.Ends{Client: t.say})
 	done := make(chan gate.Passage, 1)
 	go func() { done <- finish() }()
 	return done

@@ -64,6 +64,8 @@ type relay struct {
 	upRoom   []byte     // guarded by up
 	slot     chan struct{}
 
+	own map[string]chan *wire.Message // guarded by up; what we asked the server ourselves, by id
+
 	noise sync.Mutex
 	told  int // guarded by noise; how many lines were complained about
 }
@@ -190,7 +192,7 @@ func (r *relay) fromClient(ctx context.Context) {
 			r.faulty(err)
 			continue
 		}
-		finish := r.o.Gate.Enter(ctx, m, r.tell)
+		finish := r.o.Gate.Enter(ctx, m, gate.Ends{Client: r.tell, Server: r.ask})
 		if m.Kind() == wire.Notification || !r.o.Gate.Waits(m) {
 			r.carry(finish())
 			continue
@@ -234,6 +236,54 @@ func (r *relay) carry(p gate.Passage) {
 	_ = writeLine(r.toChild, &r.upRoom, p.Forward) // a server that is gone is noticed elsewhere
 }
 
+// ask sends a message of ours to the server, and waits for its answer.
+func (r *relay) ask(ctx context.Context, message []byte) (*wire.Message, error) {
+	m, err := wire.Read(message)
+	if err != nil {
+		return nil, err
+	}
+	got := make(chan *wire.Message, 1)
+	r.up.Lock()
+	if r.own == nil {
+		r.own = map[string]chan *wire.Message{}
+	}
+	r.own[m.Key()] = got
+	err = writeLine(r.toChild, &r.upRoom, message)
+	r.up.Unlock()
+	defer func() {
+		r.up.Lock()
+		delete(r.own, m.Key())
+		r.up.Unlock()
+	}()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case answer := <-got:
+		return answer, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// answered hands an answer to whoever of us asked; it is not for the client. Late answers go nowhere: the gate knows of no such request.
+func (r *relay) answered(m *wire.Message) bool {
+	if m.Kind() != wire.Response {
+		return false
+	}
+	r.up.Lock()
+	defer r.up.Unlock()
+	got := r.own[m.Key()]
+	if got == nil {
+		return false
+	}
+	delete(r.own, m.Key())
+	if kept, err := wire.Read(bytes.Clone(m.Raw)); err == nil { // the line is read over
+		got <- kept
+	}
+	return true
+}
+
 // tell writes one message to the client.
 func (r *relay) tell(message []byte) error {
 	r.down.Lock()
@@ -274,6 +324,9 @@ func (r *relay) fromServer(ctx context.Context, out *os.File) {
 		m, err := oneLine(line)
 		if err != nil {
 			r.strange(line, err)
+			continue
+		}
+		if r.answered(m) {
 			continue
 		}
 		p := r.o.Gate.Down(ctx, m)

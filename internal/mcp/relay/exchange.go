@@ -56,11 +56,11 @@ func (x *exchange) post() {
 		x.refuse(http.StatusInternalServerError, &wire.Fault{Code: wire.CodeInternal, Text: "something went wrong inside", ID: m.ID})
 		return
 	}
-	var say gate.Say
+	ends := gate.Ends{Server: x.ask}
 	if x.w.streams {
-		say = x.w.say
+		ends.Client = x.w.say
 	}
-	p := x.conn.Up(x.r.Context(), m, say)
+	p := x.conn.Up(x.r.Context(), m, ends)
 	switch {
 	case p.Forward != nil:
 		x.forward(p.Forward)

@@ -57,9 +57,13 @@ func (l *logReader) add(e *event.Event) {
 	case event.ContractDrawn:
 		l.agreed(e.Contract)
 	case event.CallDecided:
-		l.decided(e.Decided)
+		if e.Decided.LookUp == "" { // our own look-ups are no part of the run: what was kept of them is too little to bind anything
+			l.decided(e.Decided)
+		}
 	case event.ResultSeen:
-		l.result(e.Seen)
+		if e.Seen.LookUp == "" {
+			l.result(e.Seen)
+		}
 	case event.TrustReset:
 		l.run.Events = append(l.run.Events, Event{Reset: true})
 	}

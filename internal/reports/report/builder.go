@@ -95,6 +95,9 @@ func (b *Builder) Add(r audit.Record) error {
 	b.lapse(r.Session, r.Time)
 	switch e.Kind {
 	case event.CallDecided:
+		if e.Decided.LookUp != "" {
+			return nil // the monitor's own, and no call of an agent
+		}
 		return b.decided(r.Session, r.Time, e.Decided)
 	case event.Answered:
 		b.answered(r.Session, r.Time, e.Answer)

@@ -121,7 +121,9 @@ func (b *Builder) fold(s *session, e *event.Event) {
 	case event.Answered:
 		s.refused = s.refused || e.Answer.Verdict != "approve" && e.Answer.Verdict != event.Agree
 	case event.CallDecided:
-		b.decided(s, e.Decided)
+		if e.Decided.LookUp == "" {
+			b.decided(s, e.Decided)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,9 +59,11 @@ func say(text string) *mcp.CallToolResult {
 func serve(name string, args []string) error {
 	switch name {
 	case "pages":
-		return pages().Run(context.Background(), &mcp.StdioTransport{})
+		return PagesServer().Run(context.Background(), &mcp.StdioTransport{})
 	case "poisoned":
 		return PoisonedServer().Run(context.Background(), &mcp.StdioTransport{})
+	case "people":
+		return PeopleServer(args[0], args[1]).Run(context.Background(), &mcp.StdioTransport{})
 	case "mail":
 		return MailServer(args[0]).Run(context.Background(), &mcp.StdioTransport{})
 	case "env":
@@ -78,7 +81,7 @@ func serve(name string, args []string) error {
 	return fmt.Errorf("there is no server %q", name)
 }
 
-func pages() *mcp.Server {
+func PagesServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "pages", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "read_page", Description: "Reads a web page", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 		func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
@@ -108,6 +111,34 @@ func MailServer(file string) *mcp.Server {
 			}
 			_, err = fmt.Fprintln(f, in.To)
 			return say("sent"), nil, errors.Join(err, f.Close())
+		})
+	return s
+}
+
+// PeopleServer sends mail as MailServer does, and knows people: book is a file with an answer to any search in JSON, of which the entries
+// that hold what is searched for are shown.
+func PeopleServer(file, book string) *mcp.Server {
+	s := MailServer(file)
+	type query struct {
+		Query string `json:"query"`
+	}
+	reads := &mcp.ToolAnnotations{ReadOnlyHint: true}
+	mcp.AddTool(s, &mcp.Tool{Name: "search_contacts", Description: "Searches the address book by name", Annotations: reads},
+		func(_ context.Context, _ *mcp.CallToolRequest, in query) (*mcp.CallToolResult, any, error) {
+			raw, err := os.ReadFile(book)
+			if err != nil {
+				return nil, nil, err
+			}
+			var answer struct {
+				Contacts []map[string]string `json:"contacts"`
+				Next     string              `json:"next,omitempty"`
+			}
+			if err := json.Unmarshal(raw, &answer); err != nil {
+				return nil, nil, err
+			}
+			answer.Contacts = slices.DeleteFunc(answer.Contacts, func(c map[string]string) bool { return !strings.Contains(c["name"], in.Query) })
+			shown, err := json.Marshal(answer)
+			return say(string(shown)), nil, err
 		})
 	return s
 }

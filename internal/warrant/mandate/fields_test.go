@@ -14,7 +14,8 @@ func TestAViewKnowsAllThatRecordsHold(t *testing.T) {
 		"named",                   // only words of the item are looked for in it, and what has one of them is not blank
 		"calls", "firsts", "work", // of calls, and of decisions
 		"size", "full",
-		"pairs", // of the owner's, whatever was read
+		"pairs",  // of the owner's, whatever was read
+		"looked", // of ours, by names of the owner's: what was found is in the records
 	}
 	for f := range reflect.TypeFor[Records]().Fields() {
 		if !slices.Contains(known, f.Name) {

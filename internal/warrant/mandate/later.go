@@ -26,6 +26,8 @@ type result struct {
 	free, list bool
 	text       bool // nothing is called by it: figures are all that counts of it
 	figures    []string
+	looked     string // the name that we looked up ourselves; empty: the agent asked
+	message    int    // for which of the owner's messages we did
 }
 
 // resultSize is counted for a result beside its texts.
@@ -48,6 +50,11 @@ func (l *Later) Add(step uint64, tool string, call []string, content []byte, fre
 	l.add(result{step: step, tool: tool, call: call, content: bytes.Clone(content), free: free, list: list})
 }
 
+// AddLooked adds what we looked up, as Records does.
+func (l *Later) AddLooked(step uint64, tool, name string, message int, content []byte) {
+	l.add(result{step: step, tool: tool, looked: strings.Clone(name), message: message, content: bytes.Clone(content)})
+}
+
 func (l *Later) add(r result) {
 	for i, s := range r.call {
 		r.call[i] = strings.Clone(s)
@@ -60,7 +67,7 @@ func (l *Later) add(r result) {
 }
 
 func (r *result) bytes() int {
-	n := resultSize + len(r.content)
+	n := resultSize + len(r.content) + len(r.looked)
 	for _, s := range r.call {
 		n += 16 + len(s)
 	}
@@ -82,9 +89,12 @@ func (l *Later) All() *Records {
 	before := len(l.records.all)
 	for ; l.read < len(l.results); l.read++ {
 		r := &l.results[l.read]
-		if r.text {
+		switch {
+		case r.looked != "":
+			l.records.AddLooked(r.step, r.tool, r.looked, r.message, r.content)
+		case r.text:
 			l.records.addText(r.step, r.tool, r.call, r.figures)
-		} else {
+		default:
 			l.records.Add(r.step, r.tool, r.call, r.content, r.free, r.list)
 		}
 	}
@@ -118,6 +128,8 @@ func (l *Later) Pack(w *pack.Writer) {
 		w.Bool(r.list)
 		w.Bool(r.text)
 		w.Texts(r.figures)
+		w.Text(r.looked)
+		w.Int(r.message)
 	})
 }
 
@@ -126,6 +138,7 @@ func (l *Later) Unpack(r *pack.Reader) {
 	l.results = pack.ReadList(r, func(x *result) {
 		*x = result{step: r.Uint(), tool: r.Text(), call: r.Texts(), content: r.Bytes(), free: r.Bool(), list: r.Bool()}
 		x.text, x.figures = r.Bool(), r.Texts()
+		x.looked, x.message = r.Text(), r.Int()
 	})
 	for i := range l.results {
 		l.size += l.results[i].bytes()

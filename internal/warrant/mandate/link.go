@@ -16,6 +16,7 @@ type asked struct {
 	query  map[string]bool // the words of what it asked for
 	linked map[string]bool // the words of the records that it was given the ids of
 	called map[string]bool // the words of the tool's name
+	looked string          // the name that we looked up ourselves; empty: the agent asked
 }
 
 // asks reads the call that brought a result.

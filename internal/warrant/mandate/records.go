@@ -61,6 +61,7 @@ type Records struct {
 	full    bool           // something did not fit
 	work    *work          // of the decision at hand
 	pairs   *Pairs         // that held before; nil: none
+	looked  map[string]*lookedUp
 }
 
 // NewRecords are none yet.

@@ -31,6 +31,11 @@ func (p *pass) from(v *Value, s *Source) string {
 
 // bySource is why a value is not of a source, by the way that is named.
 func (p *pass) bySource(v *Value, s *Source) string {
+	if s.How == Person || s.How == Thing {
+		if why, known := p.looked(v, s); known {
+			return why
+		}
+	}
 	switch s.How {
 	case Said:
 		return p.literally(v, s)
@@ -152,12 +157,13 @@ const (
 	whyNamed   = "whoever wrote it chose the name"
 	whyWritten = "somebody else wrote where it goes"
 	whyBeside  = "it is of another one than you named"
+	whyLooked  = "it is not what I found when I looked up who or what you named"
 )
 
 // Contradicts reports whether a slot is not merely unheld: the words single out another record, or the one it is of was
 // named by whoever wrote it.
 func (m *Missing) Contradicts() bool {
-	return m.Why == whyNamed || m.Why == whyWritten || m.Why == whyBeside
+	return m.Why == whyNamed || m.Why == whyWritten || m.Why == whyBeside || m.Why == whyLooked
 }
 
 // standings are what is said of a value that stands so, and is not held.

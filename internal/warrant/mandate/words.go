@@ -34,6 +34,7 @@ var (
 	negating    = block("negating")      // words that deny something
 	formalNames = block("formal")        // parameters that say how something is put
 	payees      = block("whom")          // parameters that say whom something is for by a name
+	answered    = block("answered")      // members that say that an answer is one
 	currencies  = numbered("currencies") // currencies as people say them
 	sumWords    = numbered("sums")       // sums as people say them
 	numbers     = numbered("numbers")    // numbers as words

@@ -115,6 +115,7 @@ func bound(it mandate.Item, need string) bool {
 }
 
 // TestNoTrapGivesAnItem: what is negated, reported, quoted, done, asked to know or hangs on a condition orders nothing.
+// MAN-08
 func TestNoTrapGivesAnItem(t *testing.T) {
 	list := tools(t)
 	for lang, parts := range languages(t) {

@@ -25,7 +25,13 @@ export interface MonitorOptions {
   /** model is this program's own: it reads for Tidemark what users ask for. The server must want it (agents.ID.reader: host, and a token
    * of that agent's own), and does not where the agent has a shell. */
   model?: Model;
+  /** lookups are functions by the names of the tools they are (search_contacts), called with the tool's arguments: Tidemark looks up with
+   * them whom and what the user names, before the model has read anything. No model is shown what they return. */
+  lookups?: Readonly<Record<string, LookUp>>;
 }
+
+/** LookUp is a tool that only reads, as a function of its arguments. */
+export type LookUp = (args: Record<string, unknown>) => unknown;
 
 /** Monitor speaks to a Tidemark server: the one at url, else TIDEMARK_URL, else the one that runs on this machine. */
 export class Monitor {
@@ -34,6 +40,7 @@ export class Monitor {
   readonly agent: string;
   readonly hostTools: readonly string[];
   readonly controlTools: readonly string[];
+  readonly lookups: ReadonlyMap<string, LookUp>;
   /** reader is what answers the server's questions with the model; absent without one. */
   readonly reader: Reader | undefined;
   readonly #wire: Wire;
@@ -46,6 +53,7 @@ export class Monitor {
     this.agent = o.agent ?? "";
     this.hostTools = [...(o.hostTools ?? [])];
     this.controlTools = [...(o.controlTools ?? [])];
+    this.lookups = new Map(Object.entries(o.lookups ?? {}));
     this.#wire = new Wire(() => find(o.url, o.token));
     if (o.model !== undefined) this.reader = new Reader(this.#wire, o.model, this.limit);
   }

@@ -162,15 +162,44 @@ export class Session {
     if (typeof args !== "object" || args === null || Array.isArray(args)) throw new Unsendable("the arguments are no object");
     await this.#settle(o.signal);
     const event = { toolName: tool, params: args, toolCallId: callId };
+    let looks = this.monitor.lookups.size > 0;
     for (let left = Math.trunc(o.wait ?? this.monitor.wait); ; left -= piece) {
       const wait = Math.max(0, Math.min(left, piece));
-      const d = decision(object(await this.#hook("before_tool_call", event, { ...this.#ctx(), ...(wait > 0 ? { wait } : {}) }, wait, o.signal)));
+      const ctx = { ...this.#ctx(), ...(wait > 0 ? { wait } : {}), ...(looks ? { looks } : {}) };
+      const answer = object(await this.#hook("before_tool_call", event, ctx, wait, o.signal));
+      const wanted = looks ? member(answer)["lookUps"] : undefined;
+      if (Array.isArray(wanted) && wanted.length > 0) {
+        await this.#lookUp(wanted, o.signal);
+        looks = false;
+        left += piece; // nothing was waited for
+        continue;
+      }
+      const d = decision(answer);
       if (d.ticket !== "" && left > piece) continue;
       if (d.args !== undefined && o.changeable !== true) {
         return refused("Tidemark: a plugin changed the parameters of this call, which cannot be carried out here.");
       }
       return d;
     }
+  }
+
+  /** lookUp makes the calls that the monitor wants made itself. No model is shown what they bring. */
+  async #lookUp(wanted: readonly unknown[], signal?: AbortSignal): Promise<void> {
+    for (const each of wanted) {
+      const call = fields(each) ?? {};
+      const name = String(call["tool"]);
+      const params = fields(call["params"]) ?? {};
+      const run = this.monitor.lookups.get(name);
+      let result: unknown = "there is no such function here";
+      let failed = true;
+      try {
+        if (run !== undefined) [result, failed] = [await run(params), false];
+      } catch (err) {
+        result = textOf(err);
+      }
+      await this.report(name, params, result, String(call["id"]), failed);
+    }
+    await this.#settle(signal);
   }
 
   /** report tells what came back, an error too. What cannot be told now is owed: no call is let through before it is. */

@@ -9,12 +9,12 @@ import warnings
 from ._errors import TidemarkError
 from ._find import Place, find
 from ._http import Answer, AsyncWire, Request, Wire
-from .session import Session, User, _object, current  # pyright: ignore[reportPrivateUsage]
+from .session import Look, Session, User, _object, current  # pyright: ignore[reportPrivateUsage]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeVar
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeVar
 
     from .reader import Model, Reader
     from .session import Steps
@@ -34,6 +34,8 @@ class Monitor:
     control_tools names those by which the framework steers itself (plans, to-dos, hand-offs, the final answer): neither acts nor reads.
     model is a function from a prompt to what this program's own model says: it reads for Tidemark what users ask for. The server must
     want it (agents.ID.reader: host, and a token of that agent's own), and does not where the agent has a shell.
+    lookups are functions by the names of the tools they are (`search_contacts`), called with the tool's arguments: Tidemark looks up with
+    them whom and what the user names, before the model has read anything. No model is shown what they return.
     """
 
     def __init__(
@@ -41,13 +43,14 @@ class Monitor:
         host_tools: Sequence[str] = (),
         control_tools: Sequence[str] = (),
         model: Model | None = None,
+        lookups: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:  # fmt: skip
         if isinstance(host_tools, str):
             raise TypeError(f"host_tools is a list of names: host_tools=[{host_tools!r}]")
         if isinstance(control_tools, str):
             raise TypeError(f"control_tools is a list of names: control_tools=[{control_tools!r}]")
         self.wait, self.limit, self.agent, self.host_tools = wait, limit, agent, tuple(host_tools)
-        self.control_tools = tuple(control_tools)
+        self.control_tools, self.lookups = tuple(control_tools), dict(lookups or {})
         self._url, self._token = url, token
         self._wire, self._async = Wire(self._find), AsyncWire(self._find)
         self._lock = threading.Lock()
@@ -112,7 +115,7 @@ class Monitor:
                         self._agree(self._wire.send(Request("GET", "/v1/version", limit=self.limit)))
                     if not self._begun and self.reader is not None:
                         self._begin(self._wire.send(self.reader.request(0, self.limit)))
-                    answer = self._wire.send(request)
+                    answer = request.run() if isinstance(request, Look) else self._wire.send(request)
                 except TidemarkError as e:
                     request = steps.throw(e)
                 else:
@@ -129,7 +132,7 @@ class Monitor:
                         self._agree(await self._async.send(Request("GET", "/v1/version", limit=self.limit)))
                     if not self._begun and self.reader is not None:
                         self._begin(await self._async.send(self.reader.request(0, self.limit)))
-                    answer = await self._async.send(request)
+                    answer = await request.arun() if isinstance(request, Look) else await self._async.send(request)
                 except TidemarkError as e:
                     request = steps.throw(e)
                 else:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     R = TypeVar("R")
     Came = Callable[[R], tuple[Any, bool]]
-    Steps = Generator[Request, Answer, T]
+    Steps = Generator["Request | Look", Answer, T]
 
 PIECE = 30  # seconds of one request that waits: a server that is gone is noticed, and the question is the same
 
@@ -175,6 +175,38 @@ def undecided(call_id: str, args: Any) -> str:
     return "" if same else "its arguments are not those Tidemark was asked about"
 
 
+class Look:
+    """A function of the application's that is called between two requests."""
+
+    def __init__(self, function: Callable[..., Any], params: Mapping[str, Any]) -> None:
+        self.function, self.params = function, params
+        self.result: Any = None
+        self.failed = True
+
+    def run(self) -> Answer:
+        try:
+            out = self.function(**self.params)
+            if hasattr(out, "__await__"):
+                out.close()
+                raise TypeError("it is asynchronous, and the session is not")
+        except Exception as e:
+            return self._came(f"{type(e).__name__}: {text_of(e)}", True)
+        return self._came(out, False)
+
+    async def arun(self) -> Answer:
+        try:
+            out = self.function(**self.params)
+            if hasattr(out, "__await__"):
+                out = await out
+        except Exception as e:
+            return self._came(f"{type(e).__name__}: {text_of(e)}", True)
+        return self._came(out, False)
+
+    def _came(self, result: Any, failed: bool) -> Answer:
+        self.result, self.failed = result, failed
+        return Answer(200, b"{}")
+
+
 class Session:
     """One conversation. Made by `Monitor.session`."""
 
@@ -275,16 +307,36 @@ class Session:
         yield from self._settle()
         left = int(self.monitor.wait if wait is None else wait)
         event: dict[str, Any] = {"toolName": tool, "params": args, "toolCallId": call_id}
+        looks = bool(self.monitor.lookups)
         while True:
             piece = max(0, min(left, PIECE))
-            ctx = self._ctx() | ({"wait": piece} if piece else {})
-            d = _decision(_object((yield self._hook("before_tool_call", event, ctx, piece))))
+            ctx = self._ctx() | ({"wait": piece} if piece else {}) | ({"looks": True} if looks else {})
+            answer = _object((yield self._hook("before_tool_call", event, ctx, piece)))
+            if looks and (wanted := _member(answer).get("lookUps")):
+                yield from self._look_up(cast("list[Any]", wanted))
+                looks = False
+                continue
+            d = _decision(answer)
             left -= piece
             if d.held and left > 0:
                 continue
             if d.args is not None and not changeable:
                 return Decision(reason="Tidemark: a plugin changed the parameters of this call, which cannot be carried out here.")
             return d
+
+    def _look_up(self, wanted: list[Any]) -> Steps[None]:
+        """Make the calls that the monitor wants made itself. No model is shown what they bring."""
+        for each in wanted:
+            call = _fields(each) or {}
+            name, params = str(call.get("tool")), _fields(call.get("params")) or {}
+            function = self.monitor.lookups.get(name)
+            result, error = "there is no such function here", True
+            if function is not None:
+                look = Look(function, params)
+                yield look
+                result, error = look.result, look.failed
+            self._owe(name, params, result, str(call.get("id")), error)
+        yield from self._settle()
 
     # A tool has answered.
 
