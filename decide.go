@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -48,6 +49,7 @@ type proposal struct {
 	run    string  // of a call whose result may be shown before it is written; "": of others
 	boxes  *boxing // nil: the door cannot have it run in a box
 	wants  *wanted // what a command in a box wants; nil: it is any other call
+	shows  bool    // it is an address in the answer, which nobody is asked about
 	folder string  // that is worked in; "": nobody said
 	flew   flight  // its record, where that is on its way; zero: it is written
 }
@@ -191,7 +193,7 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 
 	gated := x.gated && v.Effect != policy.Deny
 	if gated {
-		v.Effect, v.Kind, v.Rule, v.Reasons = policy.Allow, "", "left-to-the-host", nil
+		x.leave(v)
 	}
 	// 4 intent audit · 5 approval: spend one, or ask
 	if v.Effect != policy.Deny && !gated {
@@ -325,7 +327,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 		return err
 	}
 	traits := set.Expect(in)
-	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil {
+	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil && !x.shows {
 		var err error
 		if d, err = m.narrow(ctx, x, d); err != nil {
 			return err
@@ -427,6 +429,8 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 		return refuse(RuleClosed, x.live.state.Closed)
 	case x.wants != nil || confined.Verb(in.Tool) != "":
 		return x.judgeWanted(set, in)
+	case x.shows || in.Tool == warrant.Answer:
+		return x.judgeShown(set, in)
 	}
 	return set.Judge(in)
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/remembered"
@@ -450,4 +452,47 @@ func (m *Monitor) shown(words []intent.Word) []event.Said {
 		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
 	}
 	return out
+}
+
+// RuleAnswer is the rule of an address in the agent's answer.
+const RuleAnswer = "answer"
+
+// Shows decides whether the answer may show an address as it is: whoever shows the answer fetches it, or makes a link of it, so that it
+// reaches the host with whatever is in it. It is decided and recorded like a call. But nobody is asked, and it brings nothing back.
+func (m *Monitor) Shows(ctx context.Context, ref Ref, address string, image bool) (bool, error) {
+	as := warrant.AsLink
+	if image {
+		as = warrant.AsImage
+	}
+	args, err := strictjson.Marshal(map[string]string{as: address})
+	if err != nil {
+		return false, fmt.Errorf("show an address: %w", err)
+	}
+	var v Verdict
+	err = m.verdict(ctx, &proposal{ref: ref, call: tool.Call{Name: warrant.Answer, Args: args}, gated: true, shows: true}, &v)
+	return err == nil && v.Effect == policy.Allow, err
+}
+
+// leave lets a call through to where it is asked about again. An address in an answer is not: what was decided stands.
+func (x *step) leave(v *Verdict) {
+	if !x.shows {
+		v.Effect, v.Kind, v.Rule, v.Reasons = policy.Allow, "", "left-to-the-host", nil
+	}
+}
+
+// judgeShown is what a policy says of an address in an answer: it is one that nothing of the agent's is in, or the policy names its host.
+// Nobody else may use the name of these calls.
+func (x *step) judgeShown(set *policy.Set, in *policy.Input) policy.Decision {
+	if !x.shows || in.Facts == nil {
+		return refuse(ruleReserved, "calls of this name are made for answers alone")
+	}
+	if _, found := x.live.facts.Least(warrant.Cargo); !found {
+		return refuse(RuleAnswer, "it cannot be read")
+	}
+	for _, s := range x.live.facts.Found.Slots {
+		if s.Kind == warrant.Cargo && s.Has < warrant.Followed && !set.AnswersTo(s.Value) {
+			return refuse(RuleAnswer, s.Why)
+		}
+	}
+	return policy.Decision{Effect: policy.Allow, Rule: RuleAnswer}
 }
