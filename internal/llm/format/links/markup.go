@@ -162,7 +162,7 @@ func destEnd(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b) && i <= maxHeld; i++ {
 		switch c := b[i]; {
-		case space(c), c == '<':
+		case space(c):
 			return i
 		case c == '\\' && i+1 < len(b) && !space(b[i+1]):
 			i++
