@@ -112,7 +112,7 @@ func (m *Monitor) agree(ctx context.Context, x *step) error {
 	m.reread(x)
 	s, c := x.live, x.counsel
 	w := m.unread(s, x.set)
-	if w == nil {
+	if w == nil || x.shows {
 		return nil
 	}
 	drawn := (*event.Contract)(nil)

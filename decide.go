@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -48,6 +49,7 @@ type proposal struct {
 	run    string  // of a call whose result may be shown before it is written; "": of others
 	boxes  *boxing // nil: the door cannot have it run in a box
 	wants  *wanted // what a command in a box wants; nil: it is any other call
+	shows  bool    // it is an address in the answer, which nobody is asked about
 	folder string  // that is worked in; "": nobody said
 	looks  string  // the name that we look up by it ourselves; "": the agent wants it
 	flew   flight  // its record, where that is on its way; zero: it is written
@@ -90,13 +92,6 @@ func (m *Monitor) DecideInDialog(ctx context.Context, ref Ref, call tool.Call, h
 
 // ErrHost is returned for a host with a dialog that has no plain name.
 var ErrHost = errors.New("a host is named by at most 32 lower-case letters, digits and dashes")
-
-// isHost reports whether a name is one that people read as a program's: it stands where their
-// own names stand in the log.
-func isHost(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
-	return name != "" && len(name) <= 32 && strings.Trim(name, letters) == "" && name != "owner"
-}
 
 // verdict is the one way to a decision.
 func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
@@ -195,7 +190,7 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 
 	gated := x.gated && v.Effect != policy.Deny
 	if gated {
-		v.Effect, v.Kind, v.Rule, v.Reasons = policy.Allow, "", "left-to-the-host", nil
+		x.leave(v)
 	}
 	// 4 intent audit · 5 approval: spend one, or ask
 	if v.Effect != policy.Deny && !gated {
@@ -329,7 +324,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 		return err
 	}
 	traits := set.Expect(in)
-	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil {
+	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil && !x.shows {
 		var err error
 		if d, err = m.narrow(ctx, x, d); err != nil {
 			return err
@@ -432,6 +427,8 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 		return refuse(RuleClosed, x.live.state.Closed)
 	case x.wants != nil || confined.Verb(in.Tool) != "":
 		return x.judgeWanted(set, in)
+	case x.shows || in.Tool == warrant.Answer:
+		return x.judgeShown(set, in)
 	}
 	return set.Judge(in)
 }

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/labels"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/lookup"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -26,187 +27,9 @@ const reserved = "tidemark:"
 // labelsLog is where labels of resources are kept: they belong to no session.
 const labelsLog = reserved + "labels"
 
-// labels are what was written while tainted, by any session (BEY-02), as far as their log
-// was read.
-type labels struct {
-	shared bool        // others write them too: they are looked for each time
-	none   atomic.Bool // the log was read, and there are none
-
-	writing sync.Mutex // held while labels are written: whoever has it writes for all who wait
-
-	mu     sync.RWMutex
-	loaded bool           // guarded by mu
-	state  session.Labels // guarded by mu
-	queue  []*labelling   // guarded by mu; what is to be written next
-}
-
-// labelling is a call that waits until its labels are durable.
-type labelling struct {
-	list []event.Resource
-	done chan error // holds one
-}
-
-// load reads what is new in the log.
-// Preconditions: mu is held.
-func (l *labels) load(ctx context.Context, store Store) error {
-	for rec, err := range store.Load(ctx, labelsLog, l.state.Version) {
-		if err != nil {
-			return fmt.Errorf("read labels: %w", unavailable(err))
-		}
-		e, err := event.FromRecord(rec)
-		if err != nil {
-			return fmt.Errorf("read labels: %w", unavailable(err))
-		}
-		l.state.Apply(&e)
-	}
-	l.loaded = true
-	l.none.Store(l.state.Len() == 0)
-	return nil
-}
-
-// forget makes the next who asks read on: nobody knows what the log holds now.
-// Preconditions: mu is held.
-func (l *labels) forget() {
-	l.loaded = false
-	l.none.Store(false)
-}
-
-// maybe reports whether there can be labels at all, so that nobody pays for none. The first
-// who asks reads the log.
-func (l *labels) maybe(ctx context.Context, store Store) (bool, error) {
-	if l.shared {
-		return true, nil
-	}
-	if l.none.Load() {
-		return false, nil
-	}
-	if !l.known() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if err := l.load(ctx, store); err != nil {
-			return true, err
-		}
-	}
-	return !l.none.Load(), nil
-}
-
-// find joins the labels of everything the keys may name, and of the content.
-func (l *labels) find(ctx context.Context, store Store, keys []string, content *tool.Digest) (trust.Label, bool, error) {
-	if l.shared || !l.known() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if err := l.load(ctx, store); err != nil {
-			return session.Neutral(), false, err
-		}
-	} else {
-		l.mu.RLock()
-		defer l.mu.RUnlock()
-	}
-	label, found := l.state.Find(keys, content)
-	return label, found, nil
-}
-
-// in are the files that other sessions labelled, for one that works in a folder.
-func (l *labels) in(ctx context.Context, store Store, folder, name string) (k session.Kept, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.shared || !l.loaded {
-		err = l.load(ctx, store)
-	}
-	return l.state.In(folder, name), err
-}
-
-func (l *labels) known() bool {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return l.loaded
-}
-
-// label records that resources were written from a tainted context. It must be durable
-// before the write is let through. What several calls bring meanwhile is written together, and
-// nobody who only reads labels waits for the disk.
-func (m *Monitor) label(ctx context.Context, list []event.Resource) error {
-	l := &m.labels
-	own := &labelling{list, make(chan error, 1)}
-	l.mu.Lock()
-	l.queue = append(l.queue, own)
-	l.mu.Unlock()
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	select {
-	case err := <-own.done: // somebody wrote it with theirs
-		return err
-	default:
-	}
-	l.mu.Lock()
-	batch := l.queue
-	l.queue = nil
-	l.mu.Unlock()
-	err := m.writeLabels(context.WithoutCancel(ctx), batch) // it is not only for the one who does it
-	for _, w := range batch {
-		w.done <- err
-	}
-	return err
-}
-
-// writeLabels makes the labels of some calls durable.
-// Preconditions: labels.writing is held.
-func (m *Monitor) writeLabels(ctx context.Context, batch []*labelling) error {
-	l := &m.labels
-	const attempts = 4
-	var err error
-	for range attempts {
-		var events []*event.Event
-		var at uint64
-		if events, at, err = m.newLabels(ctx, batch); err != nil || len(events) == 0 {
-			return err
-		}
-		if err = m.store.Append(ctx, labelsLog, at, events); err == nil {
-			return l.take(ctx, m.store, at, events)
-		}
-		l.mu.Lock()
-		l.forget()
-		l.mu.Unlock()
-		if !errors.Is(err, ErrConflict) {
-			return fmt.Errorf("record label: %w", unavailable(err))
-		}
-	}
-	return err
-}
-
-// newLabels are the events for those labels that are not there yet, and after how many records they come.
-func (m *Monitor) newLabels(ctx context.Context, batch []*labelling) (events []*event.Event, at uint64, err error) {
-	l := &m.labels
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.shared || !l.loaded { // one that somebody cleared elsewhere is known no longer
-		if err := l.load(ctx, m.store); err != nil {
-			return nil, 0, err
-		}
-	}
-	for _, w := range batch {
-		for i := range w.list {
-			r := &w.list[i]
-			if !l.state.Known(r) {
-				events = append(events, &event.Event{Kind: event.Labelled, Time: m.now().UnixNano(), Resource: r})
-			}
-		}
-	}
-	return events, l.state.Version, nil
-}
-
-// take folds what was just written, unless somebody has read it from the log meanwhile.
-func (l *labels) take(ctx context.Context, store Store, at uint64, events []*event.Event) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.state.Version != at {
-		return l.load(ctx, store)
-	}
-	for _, e := range events {
-		l.state.Apply(e)
-	}
-	l.none.Store(false)
-	return nil
+// labelBook is the log of what was written while tainted.
+func labelBook(o *Options) *labels.Book {
+	return &labels.Book{Store: o.Store, Log: labelsLog, Now: o.Now, Shared: o.Shared != nil, Conflict: ErrConflict, Fault: unavailable}
 }
 
 // maxMeant bounds how many tools of a session are understood at once.
@@ -248,7 +71,7 @@ func readsBack(a meaning.Act) bool { return a == meaning.Read || a == meaning.Un
 // while tainted comes back as tainted, whoever reads it (BEY-02).
 func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error {
 	x.expect(x.left)
-	if some, err := m.labels.maybe(ctx, m.store); err != nil || !some {
+	if some, err := m.labels.Maybe(ctx); err != nil || !some {
 		return err
 	}
 	mean := x.live.meaningOf(name)
@@ -263,7 +86,7 @@ func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error 
 	if len(keys) == 0 {
 		return nil
 	}
-	label, found, err := m.labels.find(ctx, m.store, keys, nil)
+	label, found, err := m.labels.Find(ctx, keys, nil)
 	if err != nil || !found {
 		return err
 	}
@@ -281,7 +104,7 @@ func (x *step) expect(l trust.Label) {
 // brings is what the labels say about a result: by what the call named, and by its
 // content.
 func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, came *arrival) (trust.Label, error) {
-	if some, err := m.labels.maybe(ctx, m.store); err != nil || !some {
+	if some, err := m.labels.Maybe(ctx); err != nil || !some {
 		return session.Neutral(), err
 	}
 	mean := s.meaningOf(came.name)
@@ -290,7 +113,7 @@ func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, came *arr
 	}
 	fields, _ := came.args.Fields() // unreadable ones name nothing; the content is still looked at
 	hash := tool.DigestOf(o.Result.Content)
-	label, _, err := m.labels.find(ctx, m.store, remembered.Resources(mean, fields), &hash)
+	label, _, err := m.labels.Find(ctx, remembered.Resources(mean, fields), &hash)
 	return label, err
 }
 
@@ -332,7 +155,7 @@ func (m *Monitor) labelWrites(ctx context.Context, s *live, mark *trust.Label, w
 	if err := m.unmoved(ctx, s); err != nil {
 		return err
 	}
-	return m.label(ctx, list)
+	return m.labels.Label(ctx, list)
 }
 
 // unmoved is ErrConflict where another monitor has written to the session: what is labelled by a state of before would keep its
@@ -362,14 +185,14 @@ func In(ctx context.Context, folder string) context.Context {
 // counts for it, and is what its result will be worth.
 func (m *Monitor) remember(ctx context.Context, x *step, in *policy.Input) error {
 	x.left, x.leftWhat = session.Neutral(), 0
-	if some, err := m.labels.maybe(ctx, m.store); err != nil || !some || !tool.IsShell(in.Tool) {
+	if some, err := m.labels.Maybe(ctx); err != nil || !some || !tool.IsShell(in.Tool) {
 		return err
 	}
 	own := x.live.name
 	if x.taint.Mark.Level > trust.Shared { // what it wrote itself it passed on
 		own = ""
 	}
-	kept, err := m.labels.in(ctx, m.store, x.folder, own)
+	kept, err := m.labels.In(ctx, x.folder, own)
 	if err != nil {
 		return err
 	}
@@ -489,4 +312,69 @@ func (m *Monitor) lookUps(ctx context.Context, ref Ref, server string) (out []lo
 		c.want(ctx)
 	}
 	return out, err
+}
+
+// RuleAnswer is the rule of an address in the agent's answer.
+const RuleAnswer = "answer"
+
+// Shows decides whether the answer may show an address as it is: whoever shows the answer fetches it, or makes a link of it, so that it
+// reaches the host with whatever is in it. It is decided and recorded like a call. But nobody is asked, and it brings nothing back.
+func (m *Monitor) Shows(ctx context.Context, ref Ref, address string, image bool) (bool, error) {
+	as := warrant.AsLink
+	if image {
+		as = warrant.AsImage
+	}
+	args, err := strictjson.Marshal(map[string]string{as: address})
+	if err != nil {
+		return false, fmt.Errorf("show an address: %w", err)
+	}
+	var v Verdict
+	err = m.verdict(ctx, &proposal{ref: ref, call: tool.Call{Name: warrant.Answer, Args: args}, gated: true, shows: true}, &v)
+	return err == nil && v.Effect == policy.Allow, err
+}
+
+// leave lets a call through to where it is asked about again. An address in an answer is not: what was decided stands.
+func (x *step) leave(v *Verdict) {
+	if !x.shows {
+		v.Effect, v.Kind, v.Rule, v.Reasons = policy.Allow, "", "left-to-the-host", nil
+	}
+}
+
+// judgeShown is what a policy says of an address in an answer: it is one that nothing of the agent's is in, or the policy names its host.
+// Nobody else may use the name of these calls.
+func (x *step) judgeShown(set *policy.Set, in *policy.Input) policy.Decision {
+	if !x.shows || in.Facts == nil {
+		return refuse(ruleReserved, "calls of this name are made for answers alone")
+	}
+	if _, found := x.live.facts.Least(warrant.Cargo); !found {
+		return refuse(RuleAnswer, "it cannot be read")
+	}
+	for _, s := range x.live.facts.Found.Slots {
+		if s.Kind == warrant.Cargo && s.Has < warrant.Followed && !set.AnswersTo(s.Value) {
+			return refuse(RuleAnswer, s.Why)
+		}
+	}
+	return policy.Decision{Effect: policy.Allow, Rule: RuleAnswer}
+}
+
+// isHost reports whether a name is one that people read as a program's: it stands where their
+// own names stand in the log.
+func isHost(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+	return name != "" && len(name) <= 32 && strings.Trim(name, letters) == "" && name != "owner"
+}
+
+// Flush writes what waits of a session. A session nobody knows has nothing.
+func (m *Monitor) Flush(ctx context.Context, name string) error {
+	m.mu.RLock()
+	s := m.sessions[name]
+	m.mu.RUnlock()
+	if s == nil {
+		return nil
+	}
+	err := m.with(ctx, Ref{Session: name}, func(s *live) error { return m.write(ctx, s, nil) })
+	if err != nil {
+		return fmt.Errorf("flush session: %w", err)
+	}
+	return nil
 }

@@ -424,14 +424,12 @@ type LabelView struct {
 
 // Labels lists what was written while tainted, by key.
 func (m *Monitor) Labels(ctx context.Context) ([]LabelView, error) {
-	l := &m.labels
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.load(ctx, m.store); err != nil {
+	list, err := m.labels.All(ctx)
+	if err != nil {
 		return nil, err
 	}
 	out := []LabelView{}
-	for _, r := range l.state.All() {
+	for _, r := range list {
 		out = append(out, LabelView{
 			Key: r.Key, Level: r.Label.Level, Session: r.Session, Tool: r.Tool, Step: r.Step, Sources: r.Label.Sources,
 		})
@@ -441,27 +439,12 @@ func (m *Monitor) Labels(ctx context.Context) ([]LabelView, error) {
 
 // ClearLabel is a person's word that a resource may be trusted again. It is recorded.
 func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
-	l := &m.labels
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.load(ctx, m.store); err != nil {
-		return err
-	}
-	if !l.state.Has(key) {
+	switch found, err := m.labels.Clear(ctx, key, event.Answer{By: by, Via: via, Verdict: "clear"}); {
+	case err != nil:
+		return fmt.Errorf("clear label: %w", err)
+	case !found:
 		return fmt.Errorf("clear label: %w", ErrNotFound)
 	}
-	e := &event.Event{
-		Kind: event.LabelCleared, Time: m.now().UnixNano(), Resource: &event.Resource{Key: key},
-		Answer: &event.Answer{By: by, Via: via, Verdict: "clear"},
-	}
-	if err := m.store.Append(ctx, labelsLog, l.state.Version, []*event.Event{e}); err != nil {
-		l.forget()
-		return fmt.Errorf("clear label: %w", unavailable(err))
-	}
-	l.state.Apply(e)
-	l.none.Store(l.state.Len() == 0)
 	return nil
 }
 

@@ -32,6 +32,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/base/seal"
 	"github.com/tidemark/tidemark/internal/facts"
+	"github.com/tidemark/tidemark/internal/labels"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
@@ -63,7 +64,7 @@ type Monitor struct {
 	prover    Prover
 	electors  Electors
 	shared    Shared // nil: nobody else writes to the store
-	labels    labels
+	labels    *labels.Book
 	offered   offered
 	lasting   *standing.Keeper       // what people allowed for good
 	pairs     *standing.Names        // which values the names of their words stand for
@@ -108,7 +109,7 @@ func New(o Options) (*Monitor, error) {
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
 		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, undecided: o.NoReader,
-		prover: o.Prover, electors: o.Electors, shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
+		prover: o.Prover, electors: o.Electors, shared: o.Shared, labels: labelBook(&o), queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
 		lasting: standing.New(o.Store, lastingLog, o.Shared != nil), pairs: standing.NewNames(o.Store, pairsLog, o.Shared != nil),
 		stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now), checkpoints: o.Checkpoints, program: o.Program,
@@ -391,21 +392,6 @@ func (m *Monitor) write(ctx context.Context, s *live, events []*event.Event) err
 		return fmt.Errorf("record %s: %w", events[0].Kind, unavailable(err))
 	}
 	s.waiting, s.overdue = nil, false
-	return nil
-}
-
-// Flush writes what waits of a session. A session nobody knows has nothing.
-func (m *Monitor) Flush(ctx context.Context, name string) error {
-	m.mu.RLock()
-	s := m.sessions[name]
-	m.mu.RUnlock()
-	if s == nil {
-		return nil
-	}
-	err := m.with(ctx, Ref{Session: name}, func(s *live) error { return m.write(ctx, s, nil) })
-	if err != nil {
-		return fmt.Errorf("flush session: %w", err)
-	}
 	return nil
 }
 

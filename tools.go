@@ -46,7 +46,8 @@ type Layer struct {
 	Rule    string   // that blocked it
 	Reason  string
 	Taint   trust.Label
-	Notice  bool // the context holds what others wrote, and the policy wants the model told (HOOK-16)
+	Answers string // how addresses in the answer are judged once others have spoken: see Set.Answers
+	Notice  bool   // the context holds what others wrote, and the policy wants the model told (HOOK-16)
 }
 
 // Tools says which tools the model may see in this iteration, and whether the turn may
@@ -84,7 +85,7 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 		Iteration: iteration, Model: &event.Model{Name: call.Model},
 	}
 	next.Apply(event)
-	out := Layer{Taint: next.Mark}
+	out := Layer{Taint: next.Mark, Answers: set.Answers()}
 	in := &s.input
 	fill(in, s, next, "", nil)
 	in.Iteration, in.Loose = iteration, call.Loose

@@ -103,6 +103,7 @@ caution:
 func TestSettingsOfAsking(t *testing.T) {
 	safe := policy.Asking{
 		Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "bound", OnOutside: policy.Confirm, MaxOpen: 64,
+		Answers: "markdown",
 	}
 	with := func(change func(*policy.Asking)) policy.Asking {
 		a := safe
@@ -122,6 +123,10 @@ func TestSettingsOfAsking(t *testing.T) {
 		"taintEscalation: {review: auto}":   with(func(a *policy.Asking) { a.Review = "auto" }),
 		"taintEscalation: {review: human}":  with(func(a *policy.Asking) { a.Review = "human" }),
 		"taintEscalation: {review: bound}":  safe,
+		"taintEscalation: {answers: text, answerHosts: [Img.example.com, b.example]}": with(func(a *policy.Asking) {
+			a.Answers, a.AnswerHosts = "text", "img.example.com b.example"
+		}),
+		"taintEscalation: {answers: off}": with(func(a *policy.Asking) { a.Answers = "off" }),
 		"taskPolicy: {enabled: true, effect: deny}": with(func(a *policy.Asking) {
 			a.Task, a.OnOutside = true, policy.Deny
 		}),

@@ -182,7 +182,7 @@ func TestSettingsHaveTheirDefaults(t *testing.T) {
 	want := policy.Settings{
 		Preset: "balanced", ApprovalTTL: 120 * time.Second, QuestionTTL: 15 * time.Minute, ApprovalScope: "call", TaintScope: "session",
 		Previews: true, RecordMessages: true, Confine: policy.ConfineAuto,
-		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "bound", OnOutside: policy.Confirm, MaxOpen: 64},
+		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "bound", OnOutside: policy.Confirm, MaxOpen: 64, Answers: "markdown"},
 	}
 	if diff := cmp.Diff(want, policy.Default().Settings()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -206,7 +206,7 @@ store: anything
 	want = policy.Settings{
 		Preset: "paranoid", ApprovalTTL: time.Minute, QuestionTTL: 30 * time.Second, ApprovalScope: "turn", MaxIterations: 3, TaintScope: "turn",
 		HideConfirm: true, TaintNotice: true, Footer: true,
-		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "bound", OnOutside: policy.Confirm, MaxOpen: 64},
+		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "bound", OnOutside: policy.Confirm, MaxOpen: 64, Answers: "markdown"},
 	}
 	if diff := cmp.Diff(want, s.Settings()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"cmp"
+	"net/url"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
@@ -20,10 +22,33 @@ type Asking struct {
 	Task      bool   // constraints are drawn up for each task (SEQ-11)
 	OnOutside Effect // a call outside its task: Confirm or Deny
 	MaxOpen   int    // questions of a session that may wait for an answer
+	// Answers is how the addresses in the agent's answers are judged once others have spoken, by how the host shows them: markdown
+	// (the default), text, where code leads somewhere too, or off. AnswerHosts are hosts that they may lead to whatever is in them,
+	// with spaces between.
+	Answers, AnswerHosts string
+}
+
+// Answers is how addresses in answers are judged; empty: they are not, because nobody follows where values came from, or wants it so.
+func (s *Set) Answers() string {
+	if !s.asksFacts || s.settings.Answers == "off" {
+		return ""
+	}
+	return cmp.Or(s.settings.Answers, "markdown")
+}
+
+// AnswersTo reports whether an answer may hold any address of the host that this one leads to.
+func (s *Set) AnswersTo(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.User != nil || strings.Contains(address, `\`) {
+		return false
+	}
+	return u.Host != "" && hasWord(s.settings.AnswerHosts, strings.ToLower(u.Host))
 }
 
 func defaultAsking() Asking {
-	return Asking{Window: "turn", FailMode: "block", OnBlock: Confirm, Review: "bound", OnOutside: Confirm, MaxOpen: 64}
+	return Asking{
+		Window: "turn", FailMode: "block", OnBlock: Confirm, Review: "bound", OnOutside: Confirm, MaxOpen: 64, Answers: "markdown",
+	}
 }
 
 // caution is which tools' output is followed by an audit.
@@ -92,8 +117,24 @@ func (r *reader) closing(to *Effect) func(*configfile.Node) {
 
 func (r *reader) readTaintEscalation(n *configfile.Node) {
 	r.Fields(n, map[string]func(*configfile.Node){
-		"review": r.word(&r.settings.Review, "human", "advise", "auto", "bound"),
+		"review":      r.word(&r.settings.Review, "human", "advise", "auto", "bound"),
+		"answers":     r.word(&r.settings.Answers, "markdown", "text", "off"),
+		"answerHosts": r.readAnswerHosts,
 	})
+}
+
+// readAnswerHosts reads names of hosts, each as it stands in an address.
+func (r *reader) readAnswerHosts(n *configfile.Node) {
+	var hosts []string
+	for _, item := range r.Texts(n) {
+		host := strings.ToLower(item.Text)
+		if u, err := url.Parse("https://" + host + "/"); err != nil || u.Host != host || !strings.Contains(host, ".") {
+			r.Errorf(item.Pos, "%s must be the name of a host, such as img.example.com, not %q", item.Path, item.Text)
+			continue
+		}
+		hosts = append(hosts, host)
+	}
+	r.settings.AnswerHosts = strings.Join(hosts, " ")
 }
 
 func (r *reader) readTaskPolicy(n *configfile.Node) {

@@ -48,11 +48,13 @@ type Context struct {
 
 	wordless bool // the call at hand is judged where nobody can hear the user
 
-	papers map[uint64]bool // steps whose result is a text somebody wrote as a whole
-	lists  map[uint64]bool // steps whose result is a text that lists things and says nothing
-	needed map[string]bool // packages that manifests of the workspace name
-	beyond map[uint64]bool // steps whose result came from beyond this machine
-	public map[uint64]bool // steps whose result stands at an address
+	papers   map[uint64]bool // steps whose result is a text somebody wrote as a whole
+	lists    map[uint64]bool // steps whose result is a text that lists things and says nothing
+	needed   map[string]bool // packages that manifests of the workspace name
+	beyond   map[uint64]bool // steps whose result came from beyond this machine
+	public   map[uint64]bool // steps whose result stands at an address
+	executed map[uint64]bool // steps that ran something: the agent says what comes of them
+	composed map[string]bool // addresses that the agent gave to calls, and that stood nowhere
 
 	unheard  []message              // what was said and not needed yet, oldest first
 	proposed string                 // what the agent has just said to the user
@@ -98,6 +100,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, public: map[uint64]bool{},
+		executed: map[uint64]bool{}, composed: map[string]bool{},
 		needed: map[string]bool{}, pages: map[string]*page.Page{},
 		records: mandate.NewLater(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},
 		task: task{done: map[string]*tally{}},

@@ -1,6 +1,8 @@
 package warrant
 
 import (
+	"strings"
+
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -76,6 +78,85 @@ func (j *judging) steers(values []leaves.Leaf) {
 		})
 	}
 	j.w.add(Act, "", j.m.Tool, Said, "the host steers itself with it, and reaches nobody")
+}
+
+// Answer is the tool of an address in the agent's answer, which whoever shows the answer fetches or makes a link of. Nobody is
+// offered it: a door that sees answers asks about each address as if it were called, as AsImage or AsLink.
+const (
+	Answer  = "tidemark_answer"
+	AsImage = "image" // fetched without a click
+	AsLink  = "link"
+)
+
+// shows judges an address in an answer. It reaches the host that it names, with whatever is in it.
+func (j *judging) shows(values []leaves.Leaf) {
+	j.w.Deed = Read
+	for i := range values {
+		l := &values[i]
+		e, why := j.c.shownAs(l.Text, l.Path != AsLink)
+		if !j.c.argued {
+			e, why = Said, "nobody but you has said anything"
+		}
+		j.w.add(Cargo, l.Path, l.Text, e, why)
+	}
+	j.w.add(Act, "", j.m.Tool, Said, "the answer is for you")
+}
+
+// shownAs is the evidence for an address that an answer shows: it stands, letter for letter, in the user's words or in what was read,
+// so that nothing of the agent's is in it. A link may also lead to a host the user named, in words of theirs.
+func (c *Context) shownAs(v string, image bool) (Evidence, string) {
+	if to, mail := strings.CutPrefix(v, "mailto:"); mail && !image && !strings.ContainsAny(to, "?&%") {
+		v = to
+	} else if !webbed(v) {
+		return Nothing, "no address of the web"
+	}
+	never := func(uint64) bool { return false }
+	switch {
+	case c.index.Written(v, never):
+		return Said, "you said it"
+	case private(strings.TrimPrefix(v, "//")):
+		if image || strings.ContainsAny(v, "?#;%\\") {
+			return Nothing, "an address inside your network"
+		}
+		return Followed, "an address that leads nowhere outside"
+	case !c.composed[origin.Normal(v)] && c.index.Written(v, c.source):
+		return Followed, "it stands so in what was read"
+	case !image && !strings.ContainsAny(v, "?&=;%#@\\") && c.index.SaidHost(v) && c.saidRest(v):
+		return Said, "you named the host"
+	}
+	return Nothing, "it stands neither in your words nor in what was read"
+}
+
+// webbed reports whether an address has a scheme of the web, or none.
+func webbed(v string) bool {
+	scheme, rest, ok := strings.Cut(v, ":")
+	if !ok || strings.ContainsAny(scheme, "./") {
+		return true // a host, with a port perhaps
+	}
+	return (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) && strings.HasPrefix(rest, "//")
+}
+
+// source reports whether what a step brought is somebody's: what the agent runs says what the agent has it say.
+func (c *Context) source(step uint64) bool { return !c.executed[step] }
+
+// composes notes the addresses that a call carries and nobody gave the agent: what comes back with them in it is no source of them.
+// An address that was asked for is one that was judged.
+func (c *Context) composes(m *meaning.Meaning, values []leaves.Leaf, step uint64) {
+	if tool.IsShell(m.Tool) || m.Act == meaning.Execute {
+		c.executed[step] = true
+	}
+	for i := range values {
+		l := &values[i]
+		if !l.Quoted || m.Act == meaning.Read && isHost(l.Text) || !strings.Contains(l.Text, ".") {
+			continue
+		}
+		origin.EachTarget([]byte(l.Text), func(p origin.Part) bool {
+			if !c.index.Written(p.Text, c.source) {
+				keep(c.composed, p.Text, 1)
+			}
+			return true
+		})
+	}
 }
 
 // workspace reports whether a tool is the host's own and works on this machine.

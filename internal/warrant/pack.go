@@ -31,10 +31,10 @@ func (c *Context) Pack(w *pack.Writer) bool {
 		w.Uint(uint64(m.by))
 	})
 	c.packFlags(w)
-	for _, steps := range []map[uint64]bool{c.papers, c.lists, c.beyond, c.public} {
+	for _, steps := range []map[uint64]bool{c.papers, c.lists, c.beyond, c.public, c.executed} {
 		pack.Map(w, steps, w.Uint, w.Bool)
 	}
-	for _, set := range []map[string]bool{c.needed, c.refused, c.own, c.things, c.newIDs} {
+	for _, set := range []map[string]bool{c.needed, c.refused, c.own, c.things, c.newIDs, c.composed} {
 		w.Set(set)
 	}
 	pack.List(w, c.asked, func(a *asked) {
@@ -67,10 +67,10 @@ func (c *Context) Unpack(r *pack.Reader, key []byte) bool {
 	c.asking = r.Texts()
 	c.unheard = pack.ReadList(r, func(m *message) { *m = message{text: r.Text(), by: speaker(r.Uint())} }) //nolint:gosec // it was one
 	c.unpackFlags(r)
-	for _, steps := range []*map[uint64]bool{&c.papers, &c.lists, &c.beyond, &c.public} {
+	for _, steps := range []*map[uint64]bool{&c.papers, &c.lists, &c.beyond, &c.public, &c.executed} {
 		*steps = pack.ReadMap(r, r.Uint, r.Bool)
 	}
-	for _, set := range []*map[string]bool{&c.needed, &c.refused, (*map[string]bool)(&c.own), &c.things, &c.newIDs} {
+	for _, set := range []*map[string]bool{&c.needed, &c.refused, (*map[string]bool)(&c.own), &c.things, &c.newIDs, &c.composed} {
 		*set = r.Set()
 	}
 	c.asked = pack.ReadList(r, func(a *asked) { *a = asked{id: r.Text(), values: r.Texts()} })

@@ -153,7 +153,7 @@ func TestWhatIsKnownByHashesIsNotPacked(t *testing.T) {
 func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 	fates := map[string]string{
 		"Context": `user spoken index argued outside papers lists needed beyond public unheard proposed assented foreign lost refused asked own
-			things actedAt ago past records newIDs pages contracts task unread asking
+			things actedAt ago past records newIDs pages contracts task unread asking executed composed
 			| vocabulary station tools names offered host control others servers memory secret defined lookedFor
 			| said saidWords saidNumbers shell namings spelt room callables wordless blank worded offers telling gone`,
 		"heard":    "clauses turn stems looks delegates prices | vocabulary |",

@@ -67,7 +67,11 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	c.index.Bound(leastAsked+mostAsked*len(args.Raw()), c.gone)
 	c.records.Begin(len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
-	if c.control[m.Tool] {
+	switch {
+	case m.Tool == Answer:
+		j.shows(values)
+		return w
+	case c.control[m.Tool]:
 		j.steers(values)
 		return w
 	}

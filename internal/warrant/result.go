@@ -51,6 +51,7 @@ func (c *Context) result(r Result, t *trace) {
 	}
 	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
 	values := leaves.Of(fields)
+	c.composes(m, values, r.Step)
 	c.shown(m, values, r.Content)
 	c.needs(m, values, &r)
 	acted := acts(m)

@@ -13,6 +13,7 @@ type Event struct {
 	At   int
 	Name []byte
 	Gone bool // it was held, and nothing of it was let through
+	Ours bool // it is none of the upstream's, which therefore did not count it
 
 	call    *call     // the call it is part of, while held
 	repeats int       // bytes of a call in it that are held already
@@ -41,6 +42,15 @@ func (ev *Event) Clone() *Event {
 		c.Data = bytes.Clone(ev.Data)
 	}
 	return &c
+}
+
+// Replace gives the event other data.
+func (ev *Event) Replace(data []byte) {
+	at := ev.At
+	if ev.Raw = ev.with(data); at < 0 {
+		at = len(ev.Raw) - len("\n\n") - len(data)
+	}
+	ev.At, ev.Data = at, ev.Raw[at:at+len(data)]
 }
 
 // with is the event with other data.

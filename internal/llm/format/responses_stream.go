@@ -99,6 +99,7 @@ func (r *responses) passOrHold(a *Answer, ev *Event, c *call) error {
 func (r *responses) write(a *Answer, ev *Event, edits []edit) {
 	if ev.seq.End > 0 {
 		n := number(ev.Data[ev.seq.Start:ev.seq.End])
+		r.replaced = r.replaced || ev.Ours
 		if r.replaced && n <= r.last {
 			n = r.last + 1
 			edits = append(edits, edit{ev.seq, fmt.Append(nil, n)})

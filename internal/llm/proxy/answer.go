@@ -170,7 +170,7 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 		return x.finish(ctx, result{Outcome: o})
 	}
 	options := x.options()
-	options.Ended = note
+	options.Ended, options.Shown = note, j
 	var to io.Writer = w
 	if x.framed {
 		to = eventstream.NewWriter(w, x.rt.frames)
@@ -264,11 +264,13 @@ func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *pr
 
 // judged runs a whole answer through package release.
 func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j release.Judge) ([]byte, format.Outcome, error) {
+	options := x.options()
+	options.Shown, _ = j.(release.Shower)
 	if !streamed {
-		return release.Whole(ctx, x.options(), raw, j)
+		return release.Whole(ctx, options, raw, j)
 	}
 	var out bytes.Buffer
-	o, err := release.Stream(ctx, x.options(), &out, bytes.NewReader(raw), j)
+	o, err := release.Stream(ctx, options, &out, bytes.NewReader(raw), j)
 	return out.Bytes(), o, err
 }
 
@@ -285,6 +287,7 @@ func (x *exchange) unjudged(ctx context.Context, err error) *problem {
 // known here, so its calls are judged as if it had read the worst.
 func (x *exchange) recall() *problem {
 	x.ref = tidemark.Ref{Session: "llm:" + x.who.tenant + ":fetched"}
+	x.answers, x.argued = x.p.o.Monitor.Policy().Answers(), true
 	x.hooks = hookContext(x.ref, conversation.Caller{Tenant: x.who.tenant})
 	if x.r.Method != http.MethodGet {
 		lent, no := x.readBody()

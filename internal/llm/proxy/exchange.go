@@ -30,8 +30,10 @@ type exchange struct {
 	req         *format.Request     // nil where an old answer is fetched
 	visit       *conversation.Visit // likewise
 	ref         tidemark.Ref
-	hostReports bool // the host reports its turns itself
-	asksAgain   bool // and asks about each call before it runs it
+	hostReports bool   // the host reports its turns itself
+	asksAgain   bool   // and asks about each call before it runs it
+	answers     string // how addresses in the answer are judged, where somebody else has spoken
+	argued      bool   // somebody has
 	iteration   int
 	edit        format.Edit
 	early       *earlyRequest     // nil: nothing was sent before it was judged

@@ -43,7 +43,7 @@ func (x *exchange) prepare(ctx context.Context, c conversation.Caller) (refusal 
 	if layer.Blocked {
 		return "Tidemark: this turn was ended by security policy: " + layer.Reason + " (rule " + layer.Rule + ").", nil
 	}
-	x.edit.Owed = x.visit.Owed
+	x.edit.Owed, x.answers, x.argued = x.visit.Owed, layer.Answers, layer.Taint.Level < trust.Owner
 	if layer.Notice {
 		x.edit.Notice = hook.TaintNotice(layer.Taint)
 	}

@@ -65,6 +65,7 @@ func (x *exchange) looked(ctx context.Context) error {
 		if _, err := x.p.o.Monitor.Observe(ctx, o); unlessSealed(err) != nil {
 			return err
 		}
+		x.argued = true
 	}
 	return nil
 }

@@ -8,8 +8,10 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/llm/format/links"
 	"github.com/tidemark/tidemark/internal/llm/release"
 	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // judge asks the monitor about the calls of one answer. It implements release.Judge.
@@ -22,7 +24,36 @@ type judge struct {
 	notices []string // for the user
 }
 
-var _ release.Judge = (*judge)(nil)
+// Mode implements release.Shower. Nothing is judged while nobody but the owner has said anything.
+func (j *judge) Mode() links.Mode {
+	switch x := j.x; {
+	case !x.argued || x.answers == "":
+		return links.Off
+	case x.answers == "markdown":
+		return links.Markdown
+	}
+	return links.Everywhere
+}
+
+// Show implements release.Shower.
+func (j *judge) Show(ctx context.Context, address string, image bool) (bool, error) {
+	x := j.x
+	ok, err := x.p.o.Monitor.Shows(ctx, x.ref, address, image)
+	if err != nil {
+		return false, err
+	}
+	verdict := "shown"
+	if !ok {
+		verdict = "plain"
+	}
+	x.p.metrics.decided(x.u, x.rt.api, verdict)
+	return ok, nil
+}
+
+var (
+	_ release.Judge  = (*judge)(nil)
+	_ release.Shower = (*judge)(nil)
+)
 
 // Decide may wait for the owner, as long as the config says.
 func (j *judge) Decide(ctx context.Context, call tool.Call) (release.Ruling, error) {
@@ -107,7 +138,9 @@ func (j *judge) Observe(ctx context.Context, name, id string, content []byte) er
 	if x.visit != nil {
 		name, _ = x.visit.CallName(name, nil)
 	}
-	_, err := x.p.o.Monitor.Observe(ctx, tidemark.Observation{Ref: x.ref, Result: tool.Result{CallID: id, Name: name, Content: content}})
+	brought := tidemark.Observation{Ref: x.ref, Result: tool.Result{CallID: id, Name: name, Content: content}}
+	label, err := x.p.o.Monitor.Observe(ctx, brought)
+	x.argued = x.argued || label.Level < trust.Owner
 	return unlessSealed(err)
 }
 

@@ -57,6 +57,9 @@ type Options struct {
 	Vouched   []string      // members and types that carry no calls, as the operator says
 	Strict    bool          // the answer should hold no calls at all
 
+	// Shown says what of the texts may lead somewhere; nil: nobody judges them.
+	Shown Shower
+
 	// Ended is told once what the client got of a stream, before it can see the end of it.
 	// Where it fails the end does not go out. A stream that has no end of its own, or breaks
 	// off before, is not told of.
@@ -118,7 +121,7 @@ func Stream(ctx context.Context, o Options, w io.Writer, r io.Reader, j Judge) (
 	if o.API.JSONLines() {
 		split.mode = documents
 	}
-	err = s.run(split, answer, r)
+	err = s.run(split, o.reading(ctx, answer), r)
 	if flushed := s.flush(); err == nil {
 		err = flushed
 	} else if flushed == nil && ctx.Err() == nil {
@@ -139,7 +142,10 @@ func Whole(ctx context.Context, o Options, body []byte, j Judge) ([]byte, format
 		answer.Strictly()
 	}
 	out, err := answer.Whole(body)
-	return out, answer.Outcome(), err
+	if err != nil {
+		return nil, answer.Outcome(), err
+	}
+	return o.showing(ctx, out, answer.Outcome())
 }
 
 // fail ends the stream the way its format ends one that failed.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 )
 
 // maxSpelled bounds how often JSON in JSON is taken apart.
@@ -38,4 +39,48 @@ func spelled(content []byte, depth int) []byte {
 		}
 		out.WriteByte('\n')
 	}
+}
+
+// Written reports whether an address stands somewhere as it is spelled: in the user's words, the operator's, or in a result of one of
+// some steps. What a search takes for the same is not enough where spelling may carry something: capital letters, or parameters that
+// only count visitors. Of what is kept as hashes nobody knows the spelling.
+func (x *Index) Written(address string, of func(step uint64) bool) bool {
+	if !x.look(address) {
+		return false
+	}
+	want, found := spelling(address), false
+	for i := -2; i < len(x.shards) && !found; i++ {
+		c, spoken := x.user, true
+		switch {
+		case i == -1:
+			c = x.system
+		case i >= 0:
+			c, spoken = x.shards[i], false
+		}
+		visit := func(h hit) bool {
+			same := spelling(string(c.segText(h.seg)[h.lo:h.hi])) == want
+			found = same && (spoken || of(c.docOf(h.seg).step))
+			return !found
+		}
+		c.eachWhole(&x.lex, &x.q, standTries, visit)
+		if !found {
+			c.eachWithin(&x.lex, &x.q, standWalk, standTries, visit)
+		}
+	}
+	return found
+}
+
+// spelling is an address without what nobody can say anything with: the scheme of the web, "www.", the case of the host and a slash
+// at the end.
+func spelling(address string) string {
+	rest := address
+	for _, scheme := range []string{"https://", "http://"} {
+		if len(rest) >= len(scheme) && strings.EqualFold(rest[:len(scheme)], scheme) {
+			rest = rest[len(scheme):]
+			break
+		}
+	}
+	end := authority([]byte(rest))
+	host := strings.TrimPrefix(strings.ToLower(rest[:end]), "www.")
+	return strings.TrimSuffix(host+rest[end:], "/")
 }
