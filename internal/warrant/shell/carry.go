@@ -258,7 +258,8 @@ func (c *call) sshOption(a Word) {
 	}
 }
 
-var environmentValues = set("-n --name -p --prefix --with --with-editable --with-requirements -w --python --extra --group --env-file --project --directory")
+var environmentValues = set(`-n --name -p --prefix --with --with-editable --with-requirements -w --python --extra --group --env-file
+	--project --directory`)
 
 // environment reads tools that keep packages and run programs with them.
 func (c *call) environment() {

@@ -134,7 +134,7 @@ func (c *call) interpret() {
 		c.awk()
 		return
 	}
-	c.line.Opens = c.line.Opens || !c.in.given && slices.ContainsFunc(c.args, stays)
+	c.readsOn()
 	for i := 0; i < len(c.args); i++ {
 		a := c.args[i]
 		if code, ok := attached(base, a.Text); ok {
@@ -288,8 +288,11 @@ func (c *call) inline(code string) {
 // asked are the flags with which an interpreter that is given no code waits for none.
 var asked = set("--version -v --help -h -V --test --check -c --run --build --watch --interpreter-check -l")
 
-// stays is the flag by which an interpreter reads on where its code has ended.
-func stays(a Word) bool { return a.Text == "-i" || a.Text == "--interactive" }
+// readsOn notes an interpreter that is told to read on where its code has ended.
+func (c *call) readsOn() {
+	on := slices.ContainsFunc(c.args, func(a Word) bool { return a.Text == "-i" || a.Text == "--interactive" })
+	c.line.Opens = c.line.Opens || on && !c.in.given
+}
 
 // opens notes an interpreter that is given no code and fed none: it runs what is typed into it.
 func (c *call) opens() {
@@ -314,7 +317,8 @@ var gitPages = set("log diff show blame help branch tag reflog grep stash shortl
 // gitEdits are the verbs of git that open an editor where they are given no words, and gitWords the flags that give them, or want none.
 var (
 	gitEdits = set("commit merge tag revert cherry-pick rebase notes am pull")
-	gitWords = set("-m --message -F --file -C --reuse-message --no-edit --fixup --ff-only --abort --quit --skip -l --list -d --delete -v --verify")
+	gitWords = set(`-m --message -F --file -C --reuse-message --no-edit --fixup --ff-only --abort --quit --skip
+		-l --list -d --delete -v --verify`)
 )
 
 // edited reports whether git opens an editor, which is one that runs what is typed into it.
