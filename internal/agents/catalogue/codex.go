@@ -93,7 +93,8 @@ func gitEdits(command string) bool {
 		has := func(letters string, long ...string) bool {
 			return slices.ContainsFunc(flags, func(f string) bool {
 				name, _, _ := strings.Cut(f, "=")
-				return slices.Contains(long, name) || strings.HasPrefix(f, "-") && !strings.HasPrefix(f, "--") && strings.ContainsAny(f, letters)
+				short := strings.HasPrefix(f, "-") && !strings.HasPrefix(f, "--")
+				return slices.Contains(long, name) || short && strings.ContainsAny(f, letters)
 			})
 		}
 		switch words[at+1] {
