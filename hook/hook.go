@@ -92,6 +92,7 @@ type Context struct {
 	Brokers         bool             `json:"brokers,omitzero"`      // and a plain command that leaves by a broker
 	Looks           bool             `json:"looks,omitzero"`        // before_tool_call: the host can look up by itself what is asked of it
 	Record          string           `json:"record,omitzero"`       // the file in which the host keeps the conversation, where it names one
+	RecordSum       string           `json:"recordSum,omitzero"`    // before_tool_call: what the call says there, where it has no id
 	Hello           *Hello           `json:"hello,omitzero"`        // who speaks here, for the server alone: plugins are not shown it
 }
 

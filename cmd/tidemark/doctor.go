@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,8 +40,12 @@ Agents: ` + strings.Join(app.DoctorAgents(), ", "),
 			if err != nil {
 				return err
 			}
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
 			return e.doctor(cmd.Context(), app.DoctorOptions{
-				Paths: p, Agents: args, World: w, Deep: o.deep,
+				Paths: p, Agents: args, World: w, Deep: o.deep, Program: self,
 				Box: func(a trial.Around) ([]trial.Row, error) {
 					a.First, a.Reduced = smallProgram(), true
 					return trial.Run(a)

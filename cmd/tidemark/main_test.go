@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		play()
 		return
 	}
-	asHook := len(os.Args) > 2 && (os.Args[1] == "serve" && os.Args[2] == "--unless-running" || os.Args[1] == "box" && os.Args[2] == "keep")
+	asHook := len(os.Args) > 2 && (os.Args[1] == "mcp" || os.Args[1] == "serve" && os.Args[2] == "--unless-running" || os.Args[1] == "box" && os.Args[2] == "keep")
 	if os.Getenv("TIDEMARK_TEST_REDUCED") == "1" {
 		if err := boxtest.NoNamespaces(); err != nil {
 			panic(err)

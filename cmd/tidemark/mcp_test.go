@@ -94,7 +94,7 @@ func TestServersBehindRelaysShareWhatWasRead(t *testing.T) {
 }
 
 // Whatever stands between the agent and a relay, what one server brought counts at the other. Those that are not installed here are
-// left out; they start their child as these do, and so does npx, which wants a package.
+// left out (uv is of PyPI, mise of npm). npx runs the program of a package, which starts the relay.
 // MCP-12
 func TestLaunchersBetweenAgentAndRelayChangeNothing(t *testing.T) {
 	data, file := t.TempDir(), filepath.Join(t.TempDir(), "sent")
@@ -108,6 +108,7 @@ func TestLaunchersBetweenAgentAndRelayChangeNothing(t *testing.T) {
 		"bash -c": {"bash", "-c", `"$@"; exit $?`, "bash"}, "two shells": {"sh", "-c", `bash -c '"$@"; exit $?' bash "$@"; exit $?`, "sh"},
 		"env": {"env"}, "nohup": {"nohup"}, "node": {"node", "-e", node, "--"},
 		"python": {"python3", "-c", "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"},
+		"npx":    {"npx", "--yes", "--offline", packed(t, node)},
 		"uv":     {"uv", "run", "--no-project", "--offline", "--"}, "mise": {"mise", "exec", "--"},
 		"cmd /c": {"cmd.exe", "/c"}, "setsid": {"setsid", "--wait"}, "a session of its own": {"sh", "-c", `(exec "$@"); exit $?`, "sh"},
 	}
@@ -132,6 +133,22 @@ func TestLaunchersBetweenAgentAndRelayChangeNothing(t *testing.T) {
 	if exists(file) {
 		t.Error("a mail was sent")
 	}
+}
+
+// packed is the folder of a package whose program starts what it is given.
+func packed(t *testing.T, program string) string {
+	t.Helper()
+	dir := t.TempDir()
+	program = "#!/usr/bin/env node\n" + strings.NewReplacer("process.argv[1]", "process.argv[2]", "slice(2)", "slice(3)").Replace(program)
+	for name, text := range map[string]string{
+		"package.json": `{"name":"starts-others","version":"1.0.0","bin":{"starts-others":"start.js"}}`, "start.js": program,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("npm_config_cache", t.TempDir())
+	return dir
 }
 
 // The agent's hook has let the call through: the gateway neither decides nor asks again.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,8 @@ type DoctorOptions struct {
 	Progress func(name string)
 	// Box makes a box and tries it; nil: it is not tried. It starts this program once more, which must know what that is for.
 	Box func(trial.Around) ([]trial.Row, error)
+	// Program is what agents start as a relay: this program; "": what MCP servers share is not tried. Nor is it where agents are named.
+	Program string
 }
 
 // Diagnosis is what the doctor found.
@@ -98,7 +101,35 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 		checks = append(checks, doctor.CheckBox(func() ([]doctor.BoxRow, error) { return o.tryBox(s.URL) }))
 	}
 	checks = append(checks, doctor.CheckServers(func() ([]doctor.MCPServer, error) { return serversOf(o.World, o.Agents) }))
+	if o.Program != "" && len(o.Agents) == 0 {
+		checks = append(checks, doctor.CheckTaint(o.Program, bench))
+	}
 	return doctor.Examine(ctx, append(checks, doctor.Limits()), o.Progress), nil
+}
+
+// bench starts a monitor for a trial: nothing of it is anybody's, it asks nobody, and it goes with its folder.
+func bench(ctx context.Context, upstream string) (doctor.Bench, error) {
+	data, err := os.MkdirTemp("", "tidemark-doctor-")
+	if err != nil {
+		return doctor.Bench{}, err
+	}
+	gone := func(err error) (doctor.Bench, error) { return doctor.Bench{}, errors.Join(err, os.RemoveAll(data)) }
+	p := Paths{Data: data, Config: filepath.Join(data, policyName)}
+	// Nobody is there to answer, so nothing waits.
+	file := fmt.Sprintf("mcp: {wait: 1ms, servers: {board: {url: %q}}}\n", upstream)
+	if err := os.WriteFile(p.Config, []byte(file), 0o600); err != nil {
+		return gone(err)
+	}
+	a, err := New(ctx, Options{Paths: p, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return gone(err)
+	}
+	url, err := a.Start(ctx)
+	if err != nil {
+		return gone(errors.Join(err, a.Stop(ctx)))
+	}
+	stop := func() error { return errors.Join(a.Stop(context.WithoutCancel(ctx)), os.RemoveAll(data)) }
+	return doctor.Bench{URL: url, Token: a.Tokens.Agent, Data: data, Stop: stop}, nil
 }
 
 // tryBox tries a box, with this data folder and this server as they are.

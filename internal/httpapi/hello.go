@@ -27,12 +27,21 @@ type Peers interface {
 type Pulse interface {
 	// Heard notes where the session's record is, and the call that is asked about; "": none, or it is not known.
 	Heard(session, record, call string, now time.Time)
+	// Let notes that a call was let run that has no id and says this.
+	Let(session, sum string)
 }
 
 // beats tells the pulse of an event.
 func (a *API) beats(c *hook.Context, call string) {
 	if a.pulse != nil {
 		a.pulse.Heard(refOf(c).Session, c.Record, call, a.now())
+	}
+}
+
+// lets tells the pulse that a call may run.
+func (a *API) lets(c *hook.Context) {
+	if a.pulse != nil && c.RecordSum != "" {
+		a.pulse.Let(refOf(c).Session, c.RecordSum)
 	}
 }
 

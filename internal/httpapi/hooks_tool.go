@@ -118,6 +118,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	a.metrics.decided(v.Effect.String(), v.Kind)
 	if v.Effect == policy.Confined {
 		answer, err := confine(&v, call, result.Params, verdictNote(ctx, v))
+		a.lets(c)
 		return answer.wire(), err
 	}
 	if !v.Allowed() {
@@ -132,6 +133,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 		return nil, err
 	}
 	a.claims.Note(refOf(c), call)
+	a.lets(c)
 	return answer.wire(), nil
 }
 

@@ -43,7 +43,7 @@ func copilot() *Agent {
 	return &Agent{
 		Name: "copilot",
 		Read: copilotRead,
-		Pass: silent, Refuse: copilotRefuse, Rewrite: copilotRewrite(),
+		Pass: silent, Refuse: copilotRefuse, Rewrite: copilotRewrite(), Kept: copilotKept,
 		Tools: &Tools{Agent: "copilot", Names: copilotTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
 		Watched: []string{
@@ -69,6 +69,9 @@ func copilotRead(in Input, names *Tools) (*Event, error) {
 	e, err := p.event(copilotEvents)
 	if err != nil {
 		return nil, err
+	}
+	if e.Kind == Call {
+		e.Sum = Sum(p.Tool, p.Input)
 	}
 	return e, p.complete(e, names)
 }

@@ -60,6 +60,7 @@ type Event struct {
 	Error  string
 	Path   string // of instructions
 	Record string // where the host keeps the conversation, in a form of which calls can be told; "": nowhere that is known
+	Sum    string // what the call says, where no hook has its id and a record tells it (Sum); "": nothing that can be told
 	Never  string // why the call may not run, whatever policy says
 }
 

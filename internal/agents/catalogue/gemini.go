@@ -49,8 +49,12 @@ func geminiRead(in Input, names *Tools) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.Record = p.Record
 	if err := p.complete(e, names); err != nil {
 		return nil, err
+	}
+	if e.Kind == Call {
+		e.Sum = Sum(p.Tool, p.Input)
 	}
 	return e, geminiServer(in.Body, e)
 }

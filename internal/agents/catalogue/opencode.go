@@ -43,7 +43,7 @@ func opencode() *Agent {
 	return &Agent{
 		Name: "opencode",
 		Read: opencodeRead,
-		Pass: opencodePass, Refuse: opencodeRefuse, Hold: opencodeHold,
+		Pass: opencodePass, Refuse: opencodeRefuse, Hold: opencodeHold, Kept: opencodeKept,
 		Limits: Limits{Apart: true},
 		Tools:  &Tools{Agent: "opencode", Names: opencodeTools}, Proxied: true,
 	}

@@ -4,6 +4,7 @@
 // Invariants:
 //   - a call counts only once the record says that it was carried out: what the host itself refused did not run;
 //   - a call is given a while to be told of: hooks and records are written side by side;
+//   - where hooks have no ids of calls, one that was let run stands for one in the record that says the same, and for no second;
 //   - what cannot be read says nothing of the host, and is told as such.
 package pulse
 
@@ -15,8 +16,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // The bounds of what is kept and read.
@@ -35,11 +34,21 @@ type Book struct {
 // beat is one session.
 type beat struct {
 	record string
-	from   int64                // read up to here
-	asked  map[string]bool      // calls that a hook was started for
-	ran    map[string]time.Time // calls in the record that nobody asked about, and when they were first seen
+	from   int64           // read up to here
+	asked  map[string]bool // calls that a hook was started for
+	let    map[string]int  // calls that were let run, by what they say, and how often more than the record has them
+	lets   int             // how many in all
+	ran    map[string]ran  // calls in the record that nobody asked about
+	known  map[string]bool // calls in the record that were found to be asked about
+	rest   names           // what lines of the record say that later ones refer to
 	last   time.Time
 	told   bool
+}
+
+// ran is a call that was carried out, by the record.
+type ran struct {
+	sum   string // what it says; "": its hook has its id
+	first time.Time
 }
 
 // Heard notes an event of a session: where its host keeps the record of the conversation, and the call it asks about, if any.
@@ -57,14 +66,28 @@ func (b *Book) Heard(session, record, call string, now time.Time) {
 		if len(b.beats) >= maxSessions {
 			b.forget()
 		}
-		s = &beat{record: record, asked: map[string]bool{}, ran: map[string]time.Time{}}
-		if info, err := os.Stat(record); err == nil {
+		s = &beat{
+			record: record, asked: map[string]bool{}, let: map[string]int{}, ran: map[string]ran{}, known: map[string]bool{}, rest: names{},
+		}
+		if stored(record) {
+			s.from = now.UnixMilli()
+		} else if info, err := os.Stat(record); err == nil {
 			s.from = info.Size() // what was before it nobody was there to hear
 		}
 		b.beats[session] = s
 	}
 	if s.last = now; call != "" && len(s.asked) < maxCalls {
 		s.asked[call] = true
+	}
+}
+
+// Let notes that a call was let run whose hook has no id for it; sum is what it says (catalogue.Sum).
+func (b *Book) Let(session, sum string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s := b.beats[session]; s != nil && sum != "" {
+		s.let[sum]++
+		s.lets++
 	}
 }
 
@@ -97,11 +120,15 @@ func (b *Book) Look(now time.Time, grace time.Duration) []Silent {
 		if s.told {
 			continue
 		}
-		s.read(now)
-		for call, seen := range s.ran {
-			if s.asked[call] || len(s.asked) >= maxCalls {
+		if s.read(now); s.full() {
+			clear(s.ran) // nobody can tell any more which was asked about
+			continue
+		}
+		for call, r := range s.ran {
+			if s.answers(call, r) {
 				delete(s.ran, call)
-			} else if now.Sub(seen) >= grace {
+				s.known[call] = true
+			} else if now.Sub(r.first) >= grace {
 				out, s.told = append(out, Silent{name, call}), true
 				break
 			}
@@ -111,8 +138,26 @@ func (b *Book) Look(now time.Time, grace time.Duration) []Silent {
 	return out
 }
 
-// read takes in the whole lines that were added to the record.
+// full reports whether more was told of a session than is kept.
+func (s *beat) full() bool {
+	return len(s.asked) >= maxCalls || s.lets >= maxCalls || len(s.known) >= maxCalls
+}
+
+// answers reports whether a call was asked about, and uses up what says so.
+func (s *beat) answers(call string, r ran) bool {
+	if r.sum == "" || s.let[r.sum] == 0 {
+		return s.asked[call]
+	}
+	s.let[r.sum]--
+	return true
+}
+
+// read takes in what was added to the record.
 func (s *beat) read(now time.Time) {
+	if stored(s.record) {
+		s.query(now)
+		return
+	}
 	f, err := os.Open(s.record)
 	if err != nil {
 		return
@@ -135,69 +180,15 @@ func (s *beat) read(now time.Time) {
 	}
 	s.from += int64(end)
 	for line := range bytes.Lines(raw[:end]) {
-		for _, call := range append(ended(line), completed(line)...) {
-			if _, known := s.ran[call]; !known && !s.asked[call] && len(s.ran) < maxCalls {
-				s.ran[call] = now
-			}
+		for _, c := range s.rest.calls(line) {
+			s.saw(c, now)
 		}
 	}
 }
 
-// ended are the calls whose results a line of a record holds, without errors.
-func ended(line []byte) []string {
-	if !bytes.Contains(line, []byte("tool_result")) {
-		return nil
+// saw notes a call that the record says was carried out.
+func (s *beat) saw(c call, now time.Time) {
+	if _, seen := s.ran[c.id]; !seen && !s.asked[c.id] && !s.known[c.id] && len(s.ran) < maxCalls {
+		s.ran[c.id] = ran{c.sum, now}
 	}
-	var l struct {
-		Message struct {
-			Content strictjson.Value `json:"content"`
-		} `json:"message"`
-	}
-	if strictjson.Unmarshal(line, &l) != nil || l.Message.Content.Kind() != '[' {
-		return nil
-	}
-	var parts []struct {
-		Type  string `json:"type"`
-		ID    string `json:"tool_use_id"`
-		Error bool   `json:"is_error"`
-	}
-	if strictjson.Unmarshal(l.Message.Content, &parts) != nil {
-		return nil
-	}
-	var out []string
-	for _, p := range parts {
-		if p.Type == "tool_result" && p.ID != "" && !p.Error {
-			out = append(out, p.ID)
-		}
-	}
-	return out
-}
-
-// completed are the calls that a line of Codex's record says were carried out: commands that its model began, and patches. What a
-// person typed, and what was typed into a program that runs already, are other sources; those start no hook.
-func completed(line []byte) []string {
-	if !bytes.Contains(line, []byte("item_completed")) {
-		return nil
-	}
-	var l struct {
-		Type    string `json:"type"`
-		Payload struct {
-			Type string `json:"type"`
-			Item struct {
-				Type   string `json:"type"`
-				ID     string `json:"id"`
-				Source string `json:"source"`
-				Status string `json:"status"`
-			} `json:"item"`
-		} `json:"payload"`
-	}
-	if strictjson.Unmarshal(line, &l) != nil || l.Type != "event_msg" || l.Payload.Type != "item_completed" {
-		return nil
-	}
-	switch item := l.Payload.Item; {
-	case item.ID == "" || item.Status != "completed" && item.Status != "failed":
-	case item.Type == "FileChange", item.Type == "CommandExecution" && (item.Source == "agent" || item.Source == "unified_exec_startup"):
-		return []string{item.ID}
-	}
-	return nil
 }

@@ -96,7 +96,10 @@ func (a adapter) context(o Options, e *catalogue.Event) hook.Context {
 	c := hook.Context{
 		SessionKey: a.key(e.Session), SessionID: e.Session, RunID: e.Turn, Branch: e.Branch,
 		AgentID: a.Name, MessageProvider: a.Name, WorkspaceDir: e.Cwd, HostTools: catalogue.HostTools(a.Name),
-		ControlTools: catalogue.ControlTools(a.Name), Record: e.Record, Undescribed: true,
+		ControlTools: catalogue.ControlTools(a.Name), Record: e.Record, RecordSum: e.Sum, Undescribed: true,
+	}
+	if a.Kept != nil && e.Record == "" && e.Branch == "" && o.Env != nil {
+		c.Record = a.Kept(o.Env, e.Session)
 	}
 	switch {
 	case o.Sender != "owner" || e.Speaker == catalogue.Nobody:

@@ -152,6 +152,14 @@ func Limits() Check {
 		f.add(Limit, "same user",
 			"an agent with a shell of the same user can edit its own settings, read the tokens and speak to the server in an owner's name",
 			"settings managed by the administrator (tidemark install --managed), and the server under another user")
+		f.add(Limit, "data as code",
+			"a file that an agent wrote is judged by its text when it runs: code that takes names or more code out of a data file, "+
+				"unpickles, or computes what it loads is not understood, and runs unasked",
+			"tidemark install AGENT --box: it then runs without network and secrets")
+		f.add(Limit, "files that run later",
+			"files that usual tools run by themselves (eslint.config.mjs, vitest.config.ts, conf.py, noxfile.py, tasks.py, __init__.py) "+
+				"are written unasked after something from outside was read; they are labelled, and running them is judged as the line above says",
+			"tidemark install AGENT --box; tidemark labels shows what was written so")
 		f.add(Limit, "signs of life",
 			"beats and hook events say what their sender says of itself; whoever holds the agent token can send them", "")
 		return f.list

@@ -67,6 +67,7 @@ var stories = []story{
 	{name: "prefixed", run: prefixed, only: "claude"},
 	{name: "told", run: told, only: "codex opencode"},
 	{name: "unhooked", run: unhooked, only: "claude"},
+	{name: "silent", run: silent, only: "claude codex gemini copilot opencode"},
 	{name: "whole benign", run: wholeBenign, only: "claude codex gemini"},
 	{name: "whole judged", run: wholeJudged, only: "claude codex gemini"},
 	{name: "whole settings", run: wholeSettings, only: "claude codex gemini"},

@@ -258,7 +258,8 @@ func (c *call) sshOption(a Word) {
 	}
 }
 
-var environmentValues = set("-n --name -p --prefix --with --python --extra --group --env-file --project --directory")
+var environmentValues = set(`-n --name -p --prefix --with --with-editable --with-requirements -w --python --extra --group --env-file
+	--project --directory`)
 
 // environment reads tools that keep packages and run programs with them.
 func (c *call) environment() {
@@ -270,8 +271,14 @@ func (c *call) environment() {
 	switch c.args[i].Text {
 	case "run":
 		for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") && rest[0].Known {
-			if environmentValues[rest[0].Text] && len(rest) > 1 {
+			flag, value, given := strings.Cut(rest[0].Text, "=")
+			if environmentValues[flag] && !given && len(rest) > 1 {
 				rest = rest[1:]
+				value = rest[0].Text
+			}
+			if strings.HasPrefix(flag, "--with") || flag == "-w" { // it fetches that, and code of it runs
+				c.does |= Install | NetworkRead
+				c.named([]Word{{Text: value, Known: rest[0].Known}})
 			}
 			rest = rest[1:]
 		}

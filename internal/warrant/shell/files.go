@@ -255,6 +255,7 @@ func (c *call) edits(name string) {
 		c.sedScripts(scripts, rest)
 		for _, f := range valuesOf(flags, "-f", "--file") {
 			c.file(Word{Text: f, Known: true})
+			c.unread() // its words are none that a reader of code knows, and some of them run programs
 		}
 	} else {
 		scripts = append(scripts, flags["-E"]...)

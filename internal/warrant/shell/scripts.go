@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -133,6 +134,7 @@ func (c *call) interpret() {
 		c.awk()
 		return
 	}
+	c.readsOn()
 	for i := 0; i < len(c.args); i++ {
 		a := c.args[i]
 		if code, ok := attached(base, a.Text); ok {
@@ -286,6 +288,12 @@ func (c *call) inline(code string) {
 // asked are the flags with which an interpreter that is given no code waits for none.
 var asked = set("--version -v --help -h -V --test --check -c --run --build --watch --interpreter-check -l")
 
+// readsOn notes an interpreter that is told to read on where its code has ended.
+func (c *call) readsOn() {
+	on := slices.ContainsFunc(c.args, func(a Word) bool { return a.Text == "-i" || a.Text == "--interactive" })
+	c.line.Opens = c.line.Opens || on && !c.in.given
+}
+
 // opens notes an interpreter that is given no code and fed none: it runs what is typed into it.
 func (c *call) opens() {
 	if c.in.given {
@@ -306,8 +314,29 @@ var pagers = set("less more most man view pg")
 // gitPages are what git shows with a pager.
 var gitPages = set("log diff show blame help branch tag reflog grep stash shortlog")
 
+// gitEdits are the verbs of git that open an editor where they are given no words, and gitWords the flags that give them, or want none.
+var (
+	gitEdits = set("commit merge tag revert cherry-pick rebase notes am pull")
+	gitWords = set(`-m --message -F --file -C --reuse-message --no-edit --fixup --ff-only --abort --quit --skip
+		-l --list -d --delete -v --verify`)
+)
+
+// edited reports whether git opens an editor, which is one that runs what is typed into it.
+func (c *call) edited(verb string, args []Word) bool {
+	said := slices.ContainsFunc(args, func(a Word) bool {
+		flag, _, _ := strings.Cut(a.Text, "=")
+		together := len(flag) > 2 && flag[0] == '-' && flag[1] != '-'
+		return gitWords[flag] || together && (strings.ContainsRune(flag, 'm') || strings.ContainsRune(flag, 'F'))
+	})
+	asks := slices.ContainsFunc(args, func(a Word) bool { return gitAsks[a.Text] })
+	return asks || gitEdits[verb] && !said
+}
+
+// gitAsks are the flags with which git asks at the terminal, whatever the verb.
+var gitAsks = set("-i --interactive -e --edit -p --patch")
+
 // pages notes a program that is more than a reader where there is a terminal.
 func (c *call) pages() {
-	git := c.name == "git" && len(c.args) > 0 && gitPages[c.args[0].Text]
+	git := c.name == "git" && len(c.args) > 0 && (gitPages[c.args[0].Text] || c.edited(c.args[0].Text, c.args[1:]))
 	c.line.Pages = c.line.Pages || pagers[c.name] || git
 }

@@ -69,6 +69,8 @@ func (c *call) serviceGrows(words []string) {
 	switch {
 	case len(words) > 2 && (words[0] == "alias" || words[0] == "config") && words[1] == "set" && strings.ContainsAny(last, " !/"):
 		c.does |= Persist | c.started(strings.TrimPrefix(last, "!"))
+	case c.name == "kubectl" && words[0] == "config" && (words[1] == "set" || words[1] == "set-cluster" || words[1] == "set-credentials"):
+		c.does |= Persist // whom it speaks to from now on, and as whom
 	case (words[0] == "extension" || words[0] == "plugin") && words[1] == "install":
 		c.does |= Install
 	}
@@ -86,6 +88,7 @@ func (c *call) cluster() {
 var (
 	rollingOut = set("apply up install upgrade deploy push publish import")
 	bringingIn = set("init plan pull refresh")
+	renewing   = set("-upgrade --upgrade -upgrade=true --upgrade=true")
 )
 
 // infrastructure reads terraform, helm and others with one verb.
@@ -94,7 +97,12 @@ func (c *call) infrastructure() {
 	if len(rest) == 0 {
 		return
 	}
+	if slices.ContainsFunc(c.args, func(a Word) bool { return renewing[a.Text] }) {
+		c.does |= Install // programs of others, which run
+	}
 	switch v := rest[0].Text; {
+	case v == "output" || v == "console" || v == "state" && len(rest) > 1 && (rest[1].Text == "pull" || rest[1].Text == "show"):
+		c.does |= ReadsSecret // what a plan hides is in clear there
 	case removing[v]:
 		c.does |= NetworkWrite | NetworkRead | Destructive
 	case rollingOut[v]:

@@ -89,12 +89,38 @@ func TestCaseHidesNoFile(t *testing.T) {
 	}
 }
 
+func TestWhatOthersBringAndWhereTheyLead(t *testing.T) {
+	for command, want := range map[string]shell.Effects{
+		"uv run --with oak-kit python -c 1": shell.Install, "uv run --with=oak-kit pytest": shell.Install, "uv run -w oak-kit pytest": shell.Install,
+		"kubectl config set-cluster oak --server=https://oak.example": shell.Persist, "kubectl config set-credentials oak --token=1": shell.Persist,
+		"terraform init -upgrade": shell.Install, "terraform output -json": shell.ReadsSecret, "terraform state pull": shell.ReadsSecret,
+		"sed -f oak.sed notes.txt": shell.Unparsed, "sed --file=oak.sed notes.txt": shell.Unparsed,
+	} {
+		if got := shell.Read(command).Effects; !got.Has(want) {
+			t.Errorf("%s: got %v, want %v", command, got, want)
+		}
+	}
+	const grave = shell.Install | shell.Persist | shell.ReadsSecret | shell.Unparsed
+	for _, command := range []string{
+		"uv run pytest -q", "kubectl config get-contexts", "kubectl config set-context --current --namespace=oak", "terraform init", "terraform plan",
+		"terraform state list", "sed -n 1,5p notes.txt",
+	} {
+		if got := shell.Read(command).Effects; got&grave != 0 {
+			t.Errorf("%s: got %v", command, got)
+		}
+	}
+}
+
 func TestWhatIsTypedLaterIsNotKnown(t *testing.T) {
 	for command, want := range map[string][3]bool{ // opens, pages, fed
 		"python3": {true, false, false}, "python3 -i": {true, false, false}, "node": {true, false, false}, "ruby": {},
 		"python3 --version": {}, "node -v": {}, "node --test": {}, "python3 oak.py": {}, "python3 -c 'print(1)'": {}, "php -r 'echo 1;'": {},
 		"less notes.txt": {false, true, false}, "man ls": {false, true, false}, "git log": {false, true, false}, "git status": {},
 		"make | python3": {false, false, true}, "echo 'print(1)' | python3": {}, "python3 < /dev/null": {false, false, false},
+		"python3 -i oak.py": {true, false, false}, "python3 -i -c 'print(1)'": {true, false, false}, "node --interactive": {true, false, false},
+		"git commit": {false, true, false}, "git commit --amend": {false, true, false}, "git rebase -i HEAD~1": {false, true, false},
+		"git add -p": {false, true, false}, "git config --edit": {false, true, false}, "git tag -a v1": {false, true, false},
+		"git commit -m oak": {}, "git commit -qam oak": {}, "git commit --amend --no-edit": {}, "git commit --message=oak": {}, "git add oak": {}, "git push": {},
 	} {
 		if command == "ruby" {
 			want[0] = true

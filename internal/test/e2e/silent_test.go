@@ -1,0 +1,63 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// longer is how long a call may stand in a record unasked, and a while.
+const longer = 22 * time.Second
+
+// silent: the program at an agent's hook is replaced while a turn runs, so that the agent no longer asks. The server finds it in the
+// agent's own record and closes the session. As long as the agent asked it was not closed, whatever tools were used.
+func silent(t *testing.T, r *rig) {
+	hook := func(w *world) string { return filepath.Join(w.home, "bin", "tidemark-hook") }
+	w := open(t, r, with{place: func(w *world) []string {
+		raw, err := os.ReadFile(program("tidemark-hook"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.write(w.home, "bin/tidemark-hook", string(raw))
+		if err := os.Chmod(hook(w), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return []string{"--hook", hook(w)}
+	}})
+	says := "exit 0"
+	if r.name == "opencode" { // its plugin wants to hear it
+		says = `printf '{"allow":true}'`
+	}
+	closed := func() bool { return strings.Contains(w.tidemark("audit"), "session-closed") }
+	unasked := r.run(w, "echo two > two.txt")
+	unasked.before = func() {
+		time.Sleep(longer)
+		if closed() {
+			t.Error("the session was closed while its agent asked")
+		}
+		if err := os.Remove(hook(w)); err != nil { // the old one may be running
+			t.Error(err)
+		}
+		w.write(w.home, "bin/tidemark-hook", "#!/bin/sh\ncat >/dev/null\n"+says+"\n")
+		if err := os.Chmod(hook(w), 0o700); err != nil {
+			t.Error(err)
+		}
+	}
+	w.model.script(r.read(w, "notes.txt"), r.run(w, "echo one > one.txt"), r.run(w, "false"), r.run(w, "echo one > one.txt"),
+		r.write(w, "made.txt", "made"), unasked, step{say: done})
+	w.turn("Read notes.txt, then write one.txt, made.txt and two.txt.")
+	if got := w.file("one.txt") + w.file("made.txt") + w.file("two.txt"); got != "onemadetwo" || !w.model.done() {
+		t.Fatalf("got %q: the story proves nothing", got)
+	}
+	for range 100 {
+		if closed() {
+			return
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	t.Error("the agent stopped asking, and its session is not closed to acts")
+}
