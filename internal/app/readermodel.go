@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
@@ -31,10 +32,13 @@ type readerFiles struct {
 	answers  string // of the last day
 	programs string // which were tried
 	folder   string // of programs
+	children peer.Children
 }
 
 func filesOf(p Paths) readerFiles {
-	return readerFiles{readings: p.Readings(), answers: p.Answers(), programs: p.Programs(), folder: p.ReaderFolder()}
+	return readerFiles{
+		readings: p.Readings(), answers: p.Answers(), programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers(),
+	}
 }
 
 // openAuditor makes the model that reads, or whatever stands in for one.
@@ -103,6 +107,7 @@ func openProgram(c config.Auditor, files readerFiles) (*headless.Program, error)
 	}
 	return headless.New(headless.Options{
 		Recipe: r, Path: c.Path, Model: c.Model, Home: home, Folder: files.folder, Getenv: os.Getenv, Proof: proofs[c.Program],
+		Children: files.children,
 	})
 }
 
