@@ -93,6 +93,9 @@ func (p Paths) readers() peer.Children {
 	return peer.Children{Folder: filepath.Join(p.ReaderFolder(), "children")}
 }
 
+// lent says when models were asked that are not ours: how often they may be is counted over restarts. It holds no words and no answers.
+func (p Paths) lent() string { return filepath.Join(p.Data, "lent.jsonl") }
+
 // Server is the file in which a running server says where it listens.
 func (p Paths) Server() string { return filepath.Join(p.Data, "server.json") }
 
