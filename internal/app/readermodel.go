@@ -39,7 +39,8 @@ type readerFiles struct {
 
 func filesOf(p Paths) readerFiles {
 	return readerFiles{
-		readings: p.Readings(), answers: p.Answers(), lent: p.lent(), programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers(),
+		readings: p.Readings(), answers: p.Answers(), lent: p.lent(),
+		programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers(),
 	}
 }
 

@@ -26,11 +26,13 @@ const readersPrompt = "You read what a user asks of an AI agent"
 // understood is what a reader makes of a prompt, in the whole form that the program is held to: an order for the calendar, where it
 // is shown one.
 func understood(prompt string) obj {
-	slot := func(arg, how, what string) obj { return obj{"arg": arg, "how": how, "what": []any{what}, "of": ""} }
+	slot := func(arg, how, what string) obj {
+		return obj{"arg": arg, "how": how, "what": []any{what}, "of": "", "is": []any{}}
+	}
 	items := []any{}
 	if strings.Contains(prompt, "calendar__create_event") && strings.Contains(prompt, dentist) {
 		items = append(items, obj{
-			"tool": "calendar__create_event", "quote": dentist, "need": "asked", "times": 1, "per": "", "if": "",
+			"tool": "calendar__create_event", "quote": dentist, "need": "asked", "times": 1, "per": "", "if": "", "or": "", "except": []any{},
 			"args": []any{slot("title", "said", "Dentist"), slot("date", "calc", "20 November"), slot("time", "calc", "9")},
 		})
 	}
@@ -139,6 +141,8 @@ func reader(t *testing.T, r *rig) {
 				choice = []string{"init", "--model", r.name}
 			}
 			t.Log(n.must("tidemark", choice...))
+			// likewise for the hook, which else gives up before the server does
+			n.must("tidemark", "install", r.name, "--timeout", "60s", "--start", "--trial", "none")
 			entry := step{tool: "mcp__calendar__create_event", args: obj{"title": "Dentist", "date": "2026-11-20", "time": "9"}}
 			entry.before = n.offered
 			n.model.script(r.fetch(n.world), step{say: done})
