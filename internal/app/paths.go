@@ -90,7 +90,7 @@ func (p Paths) ReaderFolder() string { return filepath.Join(p.Data, "reader") }
 
 // readers are the programs that read, so that a server knows their hooks.
 func (p Paths) readers() peer.Children {
-	return peer.Children{Folder: filepath.Join(p.ReaderFolder(), "children")}
+	return peer.Children{Folder: filepath.Join(p.Data, "readers")}
 }
 
 // lent says when models were asked that are not ours: how often they may be is counted over restarts. It holds no words and no answers.
