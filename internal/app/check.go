@@ -58,7 +58,8 @@ func withOutside(p Paths, step func(*outside) error) error {
 		return err
 	}
 	cfg.Auditor.Record = "" // nobody is asked anything worth keeping
-	o, err := openOutside(cfg, readerFiles{programs: p.Programs(), folder: p.ReaderFolder()}, slog.New(slog.DiscardHandler))
+	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
+	o, err := openOutside(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

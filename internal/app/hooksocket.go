@@ -21,7 +21,7 @@ func peersFor(p Paths) httpapi.Peers {
 	if !peer.Known || !peer.Fits(p.Data) {
 		return nil
 	}
-	return &peer.Book{}
+	return &peer.Book{Children: p.readers()}
 }
 
 // The times of looking whether hosts still ask.

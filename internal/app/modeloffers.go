@@ -148,6 +148,7 @@ func tryProgram(ctx context.Context, p Paths, r *headless.Recipe, path, model st
 	}
 	program, err := headless.New(headless.Options{
 		Recipe: r, Path: path, Model: model, Home: home, Folder: p.ReaderFolder(), Getenv: os.Getenv,
+		Children: p.readers(),
 	})
 	if err != nil {
 		return nil, err
@@ -271,7 +272,8 @@ func TryModel(ctx context.Context, p Paths, o *ModelOffer, q Trying) (*ModelTria
 	}
 	words, tools := q.Words, q.Tools
 	cfg.Auditor.Record, cfg.Auditor.Contracts, cfg.Auditor.ContractWait = q.Record, true, trialWait
-	out, err := openOutside(cfg, readerFiles{programs: p.Programs(), folder: p.ReaderFolder()}, slog.New(slog.DiscardHandler))
+	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
+	out, err := openOutside(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func HasModel(parts []Part) bool {
 // openOutside makes them. Nothing is contacted yet. Where no files are named, nothing is kept.
 func openOutside(cfg *config.Config, files readerFiles, logger *slog.Logger) (*outside, error) {
 	o := &outside{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts, settings: cfg.Auditor}
-	err := errors.Join(o.openAuditor(cfg.Auditor, files, logger), o.openLent(cfg, logger), o.openVerifier(cfg, logger))
+	err := errors.Join(o.openAuditor(cfg.Auditor, files, logger), o.openLent(cfg, files.lent, logger), o.openVerifier(cfg, logger))
 	if err == nil {
 		err = o.openChannels(cfg, logger)
 	}

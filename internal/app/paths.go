@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/base/peer"
 )
 
 // policyName is the policy file of a data folder.
@@ -86,6 +87,14 @@ func (p Paths) Programs() string { return filepath.Join(p.Data, "programs.json")
 
 // ReaderFolder is where programs that answer have their folders, each for one prompt.
 func (p Paths) ReaderFolder() string { return filepath.Join(p.Data, "reader") }
+
+// readers are the programs that read, so that a server knows their hooks.
+func (p Paths) readers() peer.Children {
+	return peer.Children{Folder: filepath.Join(p.Data, "readers")}
+}
+
+// lent says when models were asked that are not ours: how often they may be is counted over restarts. It holds no words and no answers.
+func (p Paths) lent() string { return filepath.Join(p.Data, "lent.jsonl") }
 
 // Server is the file in which a running server says where it listens.
 func (p Paths) Server() string { return filepath.Join(p.Data, "server.json") }

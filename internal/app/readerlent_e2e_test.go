@@ -202,6 +202,10 @@ func TestAClientsUpstreamReadsWithItsKey(t *testing.T) {
 			}
 			s.stop()
 			nowhere(t, s.paths.Data, strings.TrimPrefix(w.header[1], "Bearer "))
+			spent, err := os.ReadFile(filepath.Join(s.paths.Data, "lent.jsonl"))
+			if err != nil || strings.Count(string(spent), "\n") != len(u.readings) || strings.Contains(string(spent), "Dentist") {
+				t.Errorf("of %d readings the next start knows %s, %v", len(u.readings), spent, err)
+			}
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
@@ -29,12 +31,17 @@ import (
 type readerFiles struct {
 	readings string // of definitions
 	answers  string // of the last day
+	lent     string // when those were asked who are lent
 	programs string // which were tried
 	folder   string // of programs
+	children peer.Children
 }
 
 func filesOf(p Paths) readerFiles {
-	return readerFiles{readings: p.Readings(), answers: p.Answers(), programs: p.Programs(), folder: p.ReaderFolder()}
+	return readerFiles{
+		readings: p.Readings(), answers: p.Answers(), lent: p.lent(),
+		programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers(),
+	}
 }
 
 // openAuditor makes the model that reads, or whatever stands in for one.
@@ -103,6 +110,7 @@ func openProgram(c config.Auditor, files readerFiles) (*headless.Program, error)
 	}
 	return headless.New(headless.Options{
 		Recipe: r, Path: c.Path, Model: c.Model, Home: home, Folder: files.folder, Getenv: os.Getenv, Proof: proofs[c.Program],
+		Children: files.children,
 	})
 }
 
@@ -121,31 +129,36 @@ func (o *outside) openReadings(opts *auditor.Options, path string) error {
 	return err
 }
 
-// openAnswers has the client know what was answered on the last day, and how often it was asked. The file is written anew, so that
-// what is older goes.
-func (o *outside) openAnswers(opts *auditor.Options, path string) error {
+// openAnswers has the client know what was answered on the last day, and how often it was asked.
+func (o *outside) openAnswers(opts *auditor.Options, path string) (err error) {
 	if path == "" || opts.Replay != nil {
 		return nil
 	}
+	opts.Answers, opts.KeepAnswers, err = o.keepAnswers(path, opts.Logger)
+	return err
+}
+
+// keepAnswers reads such a file and writes it anew, so that what is older than a day goes; what is added to it stays.
+func (o *outside) keepAnswers(path string, logger *slog.Logger) (*auditor.Answers, io.Writer, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("open kept answers: %w", err)
+		return nil, nil, fmt.Errorf("open kept answers: %w", err)
 	}
-	if opts.Answers, err = auditor.LoadAnswers(bytes.NewReader(text), time.Now()); err != nil {
-		opts.Answers = &auditor.Answers{} // it costs a few questions
+	known, err := auditor.LoadAnswers(bytes.NewReader(text), time.Now())
+	if err != nil { // it costs an hour
+		logger.Warn("reader", "error", err, "file", path)
 	}
 	var kept bytes.Buffer
-	if err := opts.Answers.Write(&kept); err != nil {
-		return err
+	if err := known.Write(&kept); err != nil {
+		return nil, nil, err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("open kept answers: %w", err)
+		return nil, nil, fmt.Errorf("open kept answers: %w", err)
 	}
 	o.files = append(o.files, f)
-	opts.KeepAnswers = f
 	_, err = f.Write(kept.Bytes())
-	return err
+	return known, f, err
 }
 
 // stillListens looks whether the program that the owner agreed to still listens at the address; nil: the file names none.
@@ -237,8 +250,8 @@ func readerOf(ctx context.Context, p Paths) (doctor.Reader, error) {
 }
 
 // openLent makes the models that are not ours: those of agents that the file marks, and the upstreams of clients of the LLM proxy
-// where the file says so. Nothing of theirs is kept on the disk: what was understood is in the log.
-func (o *outside) openLent(cfg *config.Config, logger *slog.Logger) error {
+// where the file says so. Of theirs nothing is kept on the disk but when they were asked: what was understood is in the log.
+func (o *outside) openLent(cfg *config.Config, path string, logger *slog.Logger) (err error) {
 	c := cfg.Auditor
 	if len(c.Hosts) == 0 && len(c.Models) == 0 {
 		return nil
@@ -248,13 +261,18 @@ func (o *outside) openLent(cfg *config.Config, logger *slog.Logger) error {
 		MaxConcurrent: max(c.MaxConcurrent, 8), PerSession: c.PerSession, PerHour: c.PerHour, PerDay: c.PerDay, MaxTokens: c.MaxTokens,
 		CacheFor: cmp.Or(c.Cache, 24*time.Hour), Logger: logger, Contracts: c.Contracts, ContractWait: c.ContractWait, NoReadings: true,
 	}
+	if path != "" {
+		if base.Answers, base.KeepAnswers, err = o.keepAnswers(path, logger); err != nil {
+			return err
+		}
+	}
 	o.lent = &lent.Readers{Main: o.auditor, Hosts: map[string]*auditor.Client{}}
 	if len(c.Hosts) > 0 {
 		o.lent.Desk = lent.NewDesk(time.Now, c.Hosts...)
 	}
 	for _, agent := range c.Hosts {
 		opts := base
-		opts.Provider, opts.Model, opts.Program = auditor.Host, agent, o.lent.Desk.Of(agent)
+		opts.Provider, opts.Model, opts.Program, opts.SpentAs = auditor.Host, agent, o.lent.Desk.Of(agent), "host "+agent
 		client, err := auditor.New(opts)
 		if err != nil {
 			return err
@@ -283,7 +301,7 @@ func (o *outside) openUpstreams(cfg *config.Config, base auditor.Options, logger
 		for _, wire := range wiresOf(u.API) {
 			opts := base
 			opts.Provider, opts.Model, opts.BaseURL, opts.Wire = auditor.Upstream, model, u.BaseURL, wire
-			opts.Lent = o.lent.Keys.Of(u.Name, wire)
+			opts.Lent, opts.SpentAs = o.lent.Keys.Of(u.Name, wire), "upstream "+u.Name+" "+wire
 			client, err := auditor.New(opts)
 			if err != nil {
 				return fmt.Errorf("reader: upstream %s: %w", u.Name, err)

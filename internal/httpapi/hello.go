@@ -21,6 +21,8 @@ type Peers interface {
 	Agent(ctx context.Context, self bool) string
 	// Follows reports whether the process may go on where the other one has ended.
 	Follows(process, ended string) bool
+	// Reads reports whether the process that speaks descends from a reader that was given this word.
+	Reads(ctx context.Context, word string) bool
 }
 
 // Pulse hears that a host asks, so that somebody notices where it stops.

@@ -120,11 +120,15 @@ func TestAResultWithoutTheTicketIsWorthTheLeast(t *testing.T) {
 type processes struct {
 	now     string
 	follows map[string]string
+	readers map[string]string // the word that each was given
 }
 
 func (p *processes) Agent(context.Context, bool) string { return p.now }
 func (p *processes) Follows(process, ended string) bool { return p.follows[process] == ended }
-func (p *processes) use(o *httpapi.Options)             { o.Peers, o.Unheld = p, false }
+func (p *processes) Reads(_ context.Context, word string) bool {
+	return word != "" && p.readers[p.now] == word
+}
+func (p *processes) use(o *httpapi.Options) { o.Peers, o.Unheld = p, false }
 func (p *processes) say(w *world, process, s string) answer {
 	p.now = process
 	return told(w, "message_received", `{"content":"Good morning."}`, s, `{"version":1,"process":"parent"}`)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -48,6 +49,31 @@ func (m *management) readingRoutes() {
 		m.nextReading)
 	route(m, operation{http.MethodPost, "/v1/readings/{id}", "answerReading", "Answer a question with what the agent's own model said"},
 		m.answerReading)
+	route(m, operation{http.MethodPost, "/v1/readers/confirm", "confirmReader", "Say whether a hook is of a program that reads"},
+		m.confirmReader)
+}
+
+type readerConfirmed struct {
+	Reader bool `json:"reader" doc:"it is: its events are not recorded, and its calls refused"`
+}
+
+// confirmReader answers a hook that was started with the word of a reader. A word alone is anybody's: the process must descend from
+// the one that it was given to. A session that is known is no reader's: who could become one in between could hide what it
+// reads, and what it is told not to do.
+func (m *management) confirmReader(ctx context.Context, in *struct {
+	Body struct {
+		Word    string `json:"word" maxLength:"128" doc:"that the process was started with"`
+		Session string `json:"session" maxLength:"512" doc:"of the event"`
+	}
+}) (readerConfirmed, error) {
+	if m.peers == nil || !m.peers.Reads(ctx, in.Body.Word) {
+		return readerConfirmed{}, nil
+	}
+	at, err := m.monitor.Standing(ctx, tidemark.Ref{Session: in.Body.Session})
+	if err != nil {
+		return readerConfirmed{}, err
+	}
+	return readerConfirmed{Reader: !at.Begun && at.Agent == "" && at.Holder.Nobody()}, nil
 }
 
 // nextAnswer holds a question, or none.

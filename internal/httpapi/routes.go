@@ -76,6 +76,7 @@ func access() map[string]need {
 // accessOfPeople is access for what people look at and settle.
 func accessOfPeople() map[string]need {
 	return map[string]need{
+		"POST /v1/readers/confirm":       needAgent,
 		"POST /v1/stop":                  needAdmin,
 		"POST /v1/resume":                needAdmin,
 		"GET /v1/servers":                needReader,

@@ -106,6 +106,9 @@ func (c *Context) pin(name string) string {
 // the message names another tool is not asked about: it would be done twice.
 func (j *judging) gate(m *mandate.Mandate, call *mandate.Call) {
 	c := j.c
+	if len(m.Limits) > 0 { // how far what is followed may go is the owner's to say of each act: no model sees what it was
+		return
+	}
 	if j.w.Danger || c.lost || slices.ContainsFunc(j.w.Slots, func(s Slot) bool { return s.Fault || s.Secret }) {
 		return
 	}

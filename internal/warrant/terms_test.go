@@ -69,3 +69,22 @@ func TestWhatIsOurOwnIsNobodyToWriteTo(t *testing.T) {
 		}
 	}
 }
+
+// Where the owner says how far some content is followed, no second reading of the words lets an act run: it sees neither the content nor
+// how far the act goes.
+//
+// MAN-06
+func TestALimitOfWhatIsFollowedIsAskedAbout(t *testing.T) {
+	for limit, want := range map[string]bool{"": true, "up to 20": false, "as far as the moon": false} {
+		m := mandate.Mandate{Follow: []string{"Tom's mail"}}
+		if limit != "" {
+			m.Limits = map[string]string{"Tom's mail": limit}
+		}
+		c := argued("Do what Tom's mail asks, up to 20, and a note saying Tides would be nice")
+		c.Contract(&warrant.Contract{Mandate: &m})
+		w := of(c, "create_note", `{"text":"Tides"}`)
+		if got := w.Gate != nil; got != want || !asked(w) {
+			t.Errorf("limit %q: a second reading may let it run: %v, want %v; asked %v", limit, got, want, asked(w))
+		}
+	}
+}

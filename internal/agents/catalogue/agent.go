@@ -52,6 +52,8 @@ type Agent struct {
 
 	Tools   *Tools // its own tools; nil: its events say which tool of ours it is
 	Proxied bool   // its calls come by the LLM proxy too, under the same names
+	// Answers are tools of its own by which it gives an answer in a form, and which do nothing: a program that reads has these alone.
+	Answers []string
 
 	Switches []settings.Switch // the settings that turn its hooks off
 	// Reopens are settings by which a project gives texts of its own a shell that ours took from

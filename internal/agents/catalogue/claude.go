@@ -37,7 +37,7 @@ func claude() *Agent {
 		Name: "claude",
 		Read: claudeRead,
 		Pass: added, Refuse: byExit, Hold: shown, Warn: warned, Dialog: claudeDialog, Ask: claudeAsk, Alone: claudeAlone,
-		Change: "ConfigChange", Prefix: claudePrefix(),
+		Change: "ConfigChange", Prefix: claudePrefix(), Answers: []string{"StructuredOutput"},
 		Tools: &Tools{Agent: "claude", Names: claudeTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
 		Reopens: []settings.Switch{{

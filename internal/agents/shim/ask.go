@@ -53,7 +53,8 @@ func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Eve
 	c := a.context(o, e)
 	switch e.Kind {
 	case catalogue.Start:
-		return verdict{notice: both(a.starting(o, e), a.unsettled(o, e))}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
+		notice := both(both(a.starting(o, e), a.unsettled(o, e)), o.claims())
+		return verdict{notice: notice}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
 	case catalogue.Prompt:
 		if why := cmp.Or(a.reopened(o, e), a.refusedHere(o, e)); why != "" {
 			return verdict{reason: why}, nil

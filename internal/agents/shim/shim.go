@@ -143,6 +143,12 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	if e.Kind == catalogue.Ignored {
 		return a.answer(e, verdict{})
 	}
+	if o.reader() != "" {
+		if out := a.reads(ctx, o, e); out != nil {
+			return *out
+		}
+		o.Sender = "unknown" // whoever sets the variable loses by it: what is said here is nobody's, and nothing reads it
+	}
 	unnoted := errors.Join(a.relate(o, e), a.follow(e))
 	if unnoted != nil && e.Kind != catalogue.Start { // of a start the server is told all the same
 		return a.owe(o, e, unnoted)

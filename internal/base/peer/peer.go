@@ -1,6 +1,7 @@
 // Package peer knows which process speaks on a connection of this machine, and whose hook it is.
 //
-// It reads /proc, and does no other I/O. Where there is none (macOS, Windows) it knows nothing, and says so.
+// It reads /proc and keeps notes of readers in a folder of ours (Children); it does no other I/O. Where there is no /proc (macOS,
+// Windows) it knows nothing, and says so.
 //
 // Invariants:
 //   - a process is its number together with when it started: a number alone is soon somebody else's;
@@ -50,6 +51,8 @@ type process struct {
 
 // Book knows the agents whose hooks have spoken. The zero Book knows none; it is safe for concurrent use.
 type Book struct {
+	Children Children // that read; none: nobody is one
+
 	mu     sync.Mutex
 	agents map[string]bool // guarded by mu
 }
@@ -84,6 +87,9 @@ func (b *Book) Agent(ctx context.Context, self bool) string {
 	b.agents[agent.name] = true
 	return agent.name
 }
+
+// Reads reports whether the process that speaks is one of ours that reads, and was given this word.
+func (b *Book) Reads(ctx context.Context, word string) bool { return b.Children.Has(ctx, word) }
 
 // runsHook reports whether a command line is a shell's that was given the hook's.
 func runsHook(args []string) bool {

@@ -73,3 +73,58 @@ func TestAHookIsKnownByWhatStartedIt(t *testing.T) {
 		t.Error("a process that lives has ended")
 	}
 }
+
+// A reader is known by the word that it was given and by its descent: its children are it, also while it is being started, and nobody
+// else with the same word is, nor it with another.
+func TestAReaderIsItsWordAndItsDescent(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := peer.Book{Children: peer.Children{Folder: filepath.Join(t.TempDir(), "readers")}}
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	speaker := func() (*exec.Cmd, context.Context) {
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", self+"; true")
+		cmd.Env = append(os.Environ(), "PEER_TEST="+path)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = conn.Close(), cmd.Wait() })
+		return cmd, peer.With(context.Background(), conn)
+	}
+	child, err := b.Children.Expect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, reader := speaker()
+	soon := make(chan bool)
+	go func() { soon <- b.Reads(reader, child.Word) }()
+	if err := child.Started(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if !<-soon {
+		t.Error("a child of the reader is not known")
+	}
+	_, other := speaker()
+	for name, got := range map[string]bool{
+		"another process": b.Reads(other, child.Word), "another word": b.Reads(reader, "x"), "no word": b.Reads(reader, ""),
+		"another folder": (&peer.Book{}).Reads(reader, child.Word), "no process": b.Reads(t.Context(), child.Word),
+	} {
+		if got {
+			t.Errorf("%s is taken for the reader", name)
+		}
+	}
+	child.Ended()
+	if b.Reads(reader, child.Word) {
+		t.Error("its word counts when it is over")
+	}
+}

@@ -104,6 +104,8 @@ type Options struct {
 	KeepReadings io.Writer     // gets a line for every reading; nil: none
 	Answers      *Answers      // from before; nil: none
 	KeepAnswers  io.Writer     // gets a line for every request, so that a later start knows it; nil: none
+	// SpentAs is who is asked, in a file that several share: then only that they were asked is kept, and no answer. Empty: it is ours.
+	SpentAs string
 
 	Record io.Writer // gets a line for every answer; nil: none
 	Replay io.Reader // lines of Record, the only source of answers where it is set

@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -18,12 +19,15 @@ const day = 24 * time.Hour
 type ledger struct {
 	hour, day int // the most; 0: as many as there are
 
+	of string // whose requests, in a file of several; empty: the server's own
+
 	mu    sync.Mutex
 	times []time.Time // guarded by mu; of the last day, oldest first
 	to    io.Writer   // guarded by mu; nil: nowhere
 }
 
-// take counts one request, unless there were too many.
+// take counts one request, unless there were too many. One that cannot be written down is not made, where there is a bound: the next
+// start would not know of it.
 func (l *ledger) take(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -31,12 +35,16 @@ func (l *ledger) take(now time.Time) bool {
 	if l.hour > 0 && hour >= l.hour || l.day > 0 && all >= l.day {
 		return false
 	}
-	l.times = append(l.times, now)
 	if l.to != nil {
-		if line, err := strictjson.Marshal(recorded{Time: now.UTC()}); err == nil {
-			_, _ = l.to.Write(append(line, '\n')) // it then counts until the next start
+		line, err := strictjson.Marshal(recorded{Time: now.UTC(), Model: l.of})
+		if err == nil {
+			_, err = l.to.Write(append(line, '\n'))
+		}
+		if err != nil && l.hour+l.day > 0 {
+			return false
 		}
 	}
+	l.times = append(l.times, now)
 	return true
 }
 
@@ -60,40 +68,58 @@ func (l *ledger) within(now time.Time) (hour, all int) {
 // Answers are what models said on the last day, and when they were asked.
 type Answers struct {
 	said  []recorded
-	times []time.Time
+	asked []recorded // without an answer: that somebody was asked, and who
+	lost  time.Time  // when there was something that could not be read to its end; zero: never
 }
 
-// LoadAnswers reads back what was kept of the day before now. A line that cannot be read is left out: it is asked again.
+// anybody is who was asked in a line that cannot be read.
+const anybody = "?"
+
+// LoadAnswers reads back what was kept of the day before now. An answer that cannot be read is asked for again; a line that nobody can
+// read, and a request of tomorrow, count as one that everybody has just made. Where the rest of it cannot be read there is an error
+// besides, and what may be asked in an hour counts as spent.
 func LoadAnswers(r io.Reader, now time.Time) (*Answers, error) {
 	out := &Answers{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		var line recorded
-		if strictjson.UnmarshalKnown(lines.Bytes(), &line) != nil || now.Sub(line.Time) >= day || line.Time.After(now) {
-			continue
-		}
-		if line.Key == "" {
-			out.times = append(out.times, line.Time)
-		} else {
+		switch err := strictjson.UnmarshalKnown(lines.Bytes(), &line); {
+		case err != nil:
+			out.asked = append(out.asked, recorded{Time: now, Model: anybody})
+		case now.Sub(line.Time) >= day, line.Key != "" && line.Time.After(now):
+		case line.Key != "":
 			out.said = append(out.said, line)
+		default:
+			if line.Time.After(now) {
+				line.Time = now
+			}
+			out.asked = append(out.asked, line)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read kept answers: %w", err)
+	err := lines.Err()
+	if err != nil {
+		out.lost, err = now, fmt.Errorf("read kept answers: %w", err)
 	}
-	slices.SortFunc(out.times, time.Time.Compare)
+	slices.SortStableFunc(out.asked, func(a, b recorded) int { return a.Time.Compare(b.Time) })
 	out.said = out.said[max(0, len(out.said)-maxDrawn):]
-	return out, nil
+	return out, err
+}
+
+// times are when somebody was asked.
+func (a *Answers) times(of string) []time.Time {
+	var out []time.Time
+	for i := range a.asked {
+		if m := a.asked[i].Model; m == of || m == anybody {
+			out = append(out, a.asked[i].Time)
+		}
+	}
+	return out
 }
 
 // Write writes them down again, so that a file of them does not grow for ever.
 func (a *Answers) Write(w io.Writer) error {
-	lines := slices.Clone(a.said)
-	for _, t := range a.times {
-		lines = append(lines, recorded{Time: t})
-	}
-	for _, line := range lines {
+	for _, line := range slices.Concat(a.said, a.asked) {
 		text, err := strictjson.Marshal(line)
 		if err == nil {
 			_, err = w.Write(append(text, '\n'))
@@ -110,7 +136,10 @@ func (c *Client) take(a *Answers) {
 	if a == nil {
 		return
 	}
-	c.spent.times = a.times
+	c.spent.times = a.times(c.spent.of)
+	for most := cmp.Or(c.spent.hour, c.spent.day); !a.lost.IsZero() && len(c.spent.times) < most; {
+		c.spent.times = append(c.spent.times, a.lost)
+	}
 	for _, line := range a.said {
 		switch {
 		case line.Model != c.o.Model:
@@ -126,7 +155,7 @@ func (c *Client) take(a *Answers) {
 func (c *Client) keep(key string, r *request, text string) {
 	c.spent.mu.Lock()
 	defer c.spent.mu.Unlock()
-	if c.spent.to == nil {
+	if c.spent.to == nil || c.o.SpentAs != "" {
 		return
 	}
 	line, err := strictjson.Marshal(recorded{Key: key, Kind: r.kind, Answer: text, Model: c.o.Model, Time: c.o.Now().UTC()})

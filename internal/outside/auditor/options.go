@@ -41,7 +41,7 @@ func New(o Options) (*Client, error) {
 		budget:  newLRU[int](maxSessions),
 		flights: &flights{open: map[string]*flight{}},
 		slots:   semaphore.NewWeighted(int64(o.MaxConcurrent)),
-		spent:   &ledger{hour: o.PerHour, day: o.PerDay, to: o.KeepAnswers},
+		spent:   &ledger{hour: o.PerHour, day: o.PerDay, to: o.KeepAnswers, of: o.SpentAs},
 		idle:    func() {},
 	}
 	c.take(o.Answers)

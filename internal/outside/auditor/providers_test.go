@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -224,5 +225,53 @@ func TestWhoeverIsAskedIsLookedAtFirst(t *testing.T) {
 	_, _, err := c.Contract(t.Context(), "s", asked, true)
 	if err == nil || !strings.Contains(err.Error(), "another program") || len(s.Requests()) != 0 || c.Check(t.Context()) == nil {
 		t.Errorf("Contract: %v after %d requests", err, len(s.Requests()))
+	}
+}
+
+// What is asked of models that are not ours is counted over restarts too, for each of them, and no answer of theirs is kept. What cannot be
+// read, and what cannot be written, counts as spent.
+//
+// MAN-12
+func TestTheBudgetsOfThoseWhoAreLentOutliveARestart(t *testing.T) {
+	s := audittest.New(t, audittest.Say(empty))
+	now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+	start := func(who string, text []byte, to io.Writer) *auditor.Client {
+		known, _ := auditor.LoadAnswers(bytes.NewReader(text), now) // what is wrong with it is counted
+		return reading(t, func(o *auditor.Options) {
+			o.BaseURL, o.PerHour, o.Answers, o.KeepAnswers, o.SpentAs = s.OpenAI(), 2, known, to, who
+			o.Now = func() time.Time { return now }
+		})
+	}
+	ask := func(c *auditor.Client, words string) error {
+		_, _, err := c.Contract(t.Context(), "s", intent.Request{Words: []intent.Word{{Turn: 1, Text: words}}, Tools: asked.Tools}, true)
+		return err
+	}
+	var kept bytes.Buffer
+	a, b := start("host a", nil, &kept), start("host b", nil, &kept)
+	for _, c := range []*auditor.Client{a, a, b} {
+		if err := ask(c, fmt.Sprint("words-7 ", kept.Len())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := kept.String(); strings.Count(text, "\n") != 3 || strings.Contains(text, "items") || strings.Contains(text, "words-7") {
+		t.Errorf("kept is %s", text)
+	}
+	for name, c := range map[string]struct {
+		who   string
+		text  string
+		to    io.Writer
+		spent bool
+	}{
+		"as it was":             {"host a", kept.String(), io.Discard, true},
+		"another's":             {"host b", kept.String(), io.Discard, false},
+		"the server's own":      {"", kept.String(), io.Discard, false},
+		"damaged":               {"host b", kept.String() + "{half\n", io.Discard, true},
+		"of tomorrow":           {"host c", strings.ReplaceAll(strings.ReplaceAll(kept.String(), "2026-11-01", "2026-11-02"), "host a", "host c"), io.Discard, true},
+		"longer than it can be": {"host c", strings.Repeat("x", 64<<20), io.Discard, true},
+		"a full disk":           {"host c", "", full{}, true},
+	} {
+		if err := ask(start(c.who, []byte(c.text), c.to), "other words "+name); errors.Is(err, auditor.ErrSpent) != c.spent || err != nil && !c.spent {
+			t.Errorf("%s: %v, want spent %v", name, err, c.spent)
+		}
 	}
 }

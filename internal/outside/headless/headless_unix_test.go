@@ -76,11 +76,14 @@ func TestAnAnswerIsUsedAndNothingIsLeftBehind(t *testing.T) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
+	if left, _ := os.ReadDir(folder + ".children"); len(left) > 0 {
+		t.Errorf("words of readers that have ended are left behind: %v", left)
+	}
 	seen, err := os.ReadFile(answer + ".seen")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, never := range []string{"words-7", "NODE_OPTIONS", "ANTHROPIC_BASE_URL", "TIDEMARK"} {
+	for _, never := range []string{"words-7", "NODE_OPTIONS", "ANTHROPIC_BASE_URL", "TIDEMARK_DATA"} {
 		if strings.Contains(string(seen), never) {
 			t.Errorf("its arguments and environment hold %s", never)
 		}

@@ -2,6 +2,7 @@ package headless
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 )
 
@@ -28,6 +30,8 @@ type Options struct {
 	Getenv func(string) string
 	Proof  *Proof        // that this very file was tried; nil: it was not, and does not answer
 	Idle   time.Duration // how long one that was started ahead waits; 0 is 10 minutes
+	// Children are told of each run, so that a hook of ours that fires in one is known for what it is.
+	Children peer.Children
 }
 
 // Program is a program that answers.
@@ -307,10 +311,12 @@ var passed = []string{
 	"PATH", "LANG", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 }
 
-func (d *desk) environment() []string {
+// environment is all that a run finds in its, with the word by which a hook in it is known.
+func (d *desk) environment(word string) []string {
 	r := d.p.o.Recipe
 	env := map[string]string{
 		"HOME": filepath.Join(d.dir, "home"), "TMPDIR": filepath.Join(d.dir, "tmp"), "NO_COLOR": "1", "TERM": "dumb",
+		peer.ReaderVariable: cmp.Or(word, "unknown"), // set in any case: a hook that cannot be known has at least nothing read
 	}
 	for _, name := range append(slices.Clone(passed), r.Keep...) {
 		if v := d.p.o.Getenv(name); v != "" {

@@ -35,12 +35,15 @@ func (d *desk) start(args []string, most int) (*run, error) {
 			return nil, fmt.Errorf("make folder: %w", err)
 		}
 	}
+	child, err := d.p.o.Children.Expect()
+	if err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, d.p.o.Path, args...) //nolint:gosec // the program that was tried, by its recipe
 	r := &run{desk: d, cmd: cmd, most: most, stop: stop, ended: make(chan struct{})}
 	r.stdout, r.stderr = &bounded{most: most, full: stop}, &bounded{most: most}
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = work, d.environment(), r.stdout, r.stderr
-	var err error
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = work, d.environment(child.Word), r.stdout, r.stderr
 	if r.input, err = cmd.StdinPipe(); err == nil {
 		alone(cmd)
 		cmd.Cancel = func() error { return end(cmd) }
@@ -49,11 +52,16 @@ func (d *desk) start(args []string, most int) (*run, error) {
 	}
 	if err != nil {
 		stop()
+		child.Ended()
 		return nil, fmt.Errorf("start it: %w", err)
+	}
+	if child.Started(cmd.Process.Pid) != nil {
+		child.Ended() // a hook in it is nobody's then
 	}
 	go func() {
 		defer close(r.ended)
 		defer stop()
+		defer child.Ended()
 		r.err = cmd.Wait()
 		_ = end(cmd) // whatever it left behind; there may be nothing
 	}()

@@ -166,8 +166,11 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (m *model) next(a asked, body string) (step, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.reads != nil && slices.Contains(a.offers, formed) {
+	if m.reads != nil && strings.Contains(body, readersPrompt) {
 		m.heard = append(m.heard, body)
+		if answer := (step{args: m.reads(body)}); !slices.Contains(a.offers, formed) {
+			return step{say: answer.arguments()}, 0
+		}
 		return step{tool: formed, args: m.reads(body)}, len(m.heard)
 	}
 	if !slices.Contains(a.offers, m.shell) {
