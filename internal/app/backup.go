@@ -168,7 +168,8 @@ func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copi
 // setAside moves everything a restore replaces into a folder of its own; "" if there is nothing.
 func setAside(p Paths, now time.Time) (string, error) {
 	names := append(besides[:len(besides):len(besides)], secrets...)
-	db := []string{filepath.Base(p.DB()), filepath.Base(p.DB()) + "-wal", filepath.Base(p.DB()) + "-shm", filepath.Base(p.DB()) + "-head"}
+	log := filepath.Base(p.DB())
+	db := []string{log, log + "-wal", log + "-shm", log + "-head", filepath.Base(p.Counts())}
 	if !slices.ContainsFunc(append(db, names...), func(name string) bool {
 		_, err := os.Lstat(filepath.Join(p.Data, name))
 		return err == nil
