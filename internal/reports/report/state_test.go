@@ -155,14 +155,19 @@ func TestAReportOfAWindowIsACountOfItsRecords(t *testing.T) {
 func TestOldPartsBecomeOne(t *testing.T) {
 	b := report.New()
 	const days, each = 30, 2100
+	var records []audit.Record
+	for i := range each {
+		d := event.Decided{Tool: "read", Effect: "allow", Rule: "r", Item: &event.Covering{ID: fmt.Sprint(i), Giver: "contract"}}
+		e := event.Event{Kind: event.CallDecided, Decided: &d}
+		r, err := e.Record("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
 	for day := range days {
-		for i := range each {
-			d := event.Decided{Tool: "read", Effect: "allow", Rule: "r", Item: &event.Covering{ID: fmt.Sprint(i), Giver: "contract"}}
-			e := event.Event{Kind: event.CallDecided, Time: start.Add(time.Duration(day) * 24 * time.Hour).UnixNano(), Decided: &d}
-			r, err := e.Record(fmt.Sprint("day ", day))
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, r := range records {
+			r.Time, r.Session = start.Add(time.Duration(day)*24*time.Hour).UnixNano(), fmt.Sprint("day ", day)
 			if err := b.Add(r); err != nil {
 				t.Fatal(err)
 			}
