@@ -6,7 +6,7 @@
 //
 // Invariants:
 //   - what one decision waits for the store, all reads and writes together, is at most the limit; then the answer is an error,
-//     and an error means that nobody acts;
+//     and an error means that nobody acts; where a person was waited for, or waits, a store that answers others has longer;
 //   - once the store was silent for the limit nobody waits for it any more until it has answered a probe, so that calls which
 //     stand behind one another do not wait in turn; one that answers others meanwhile is busy, and not silent;
 //   - Ready answers by what is known, and does no I/O in the goroutine that asks.
@@ -85,6 +85,7 @@ type wait struct {
 	store *Store
 	sum   *patience.Sum
 	timer *time.Timer
+	limit time.Duration // of all waits of the work together
 	left  time.Duration // when it began
 	since time.Time     // when the store was last asked
 	write bool          // a commit; others that only read tell nothing of it
@@ -99,9 +100,12 @@ func (s *Store) begin(ctx context.Context, limit time.Duration) (context.Context
 	if err := s.mute(); err != nil {
 		return nil, nil, err
 	}
-	w := &wait{store: s, sum: patience.Of(ctx), since: time.Now()}
+	if !patience.Hurried(ctx) {
+		limit = max(limit, looking)
+	}
+	w := &wait{store: s, sum: patience.Of(ctx), since: time.Now(), limit: limit}
 	if w.left = limit - w.sum.Waited(); w.left <= 0 {
-		return nil, nil, s.late()
+		return nil, nil, w.late()
 	}
 	ctx, w.end = context.WithCancelCause(ctx)
 	w.timer = time.AfterFunc(w.left, func() { w.end(errLate) })
@@ -117,8 +121,8 @@ func (s *Store) mute() error {
 	return fmt.Errorf("%w: nothing was heard of the log since %s", errLate, since.UTC().Format(time.RFC3339))
 }
 
-func (s *Store) late() error {
-	return fmt.Errorf("%w: the log did not answer within %v (server.deadlineMs)", errLate, s.limit)
+func (w *wait) late() error {
+	return fmt.Errorf("%w: the log did not answer within %v (server.deadlineMs)", errLate, w.limit)
 }
 
 // pause counts what was waited so far, and stops counting; resume goes on. Without a sum each wait has the whole limit.
@@ -146,7 +150,7 @@ func (w *wait) over(ctx context.Context, err error) error {
 	if waited := time.Since(w.since); waited >= w.store.limit/2 && !w.others(waited) { // less may be the end of many short waits
 		w.store.quiet(waited)
 	}
-	return fmt.Errorf("%w: %v", w.store.late(), err) //nolint:errorlint // that the wait was ended is no word of the caller's context
+	return fmt.Errorf("%w: %v", w.late(), err) //nolint:errorlint // that the wait was ended is no word of the caller's context
 }
 
 // answered notes that the store is there. Of commits that is noted by what became of them.

@@ -172,6 +172,28 @@ func TestABusyStoreIsNotSilent(t *testing.T) {
 	})
 }
 
+// Who waited for a person waits longer for a store that is busy; one that is known to be silent is waited for by nobody.
+func TestWhoWaitedForAPersonWaitsLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &log{Store: memory.New()}
+		s := open(l)
+		defer s.Close()
+		l.slow.Store(int64(8 * time.Second))
+		ctx := patience.Begin(patience.Unhurried(t.Context()))
+		if err := s.Append(ctx, "s", 0, began()); err != nil {
+			t.Errorf("after a person's answer: %v", err)
+		}
+		if err := s.Append(patience.Begin(t.Context()), "new", 0, began()); !errors.Is(err, patience.ErrLate) {
+			t.Errorf("a call of a host: %v", err)
+		}
+		l.silent.Store(true)
+		begun := time.Now()
+		if err := s.Append(ctx, "s", 1, began()); !errors.Is(err, patience.ErrLate) || time.Since(begun) > 0 {
+			t.Errorf("of a store that is silent: %v after %v", err, time.Since(begun))
+		}
+	})
+}
+
 // What one decision waits is added up; what its reader does between records is not the store's.
 func TestTheWaitsOfOneDecisionAreAddedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
