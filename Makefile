@@ -7,7 +7,7 @@ BINDIR   ?= $(HOME)/.local/bin
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install bare test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
+.PHONY: help run build install bare test e2e console race lint fuzz bench felt ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -52,6 +52,9 @@ fuzz: ## run every fuzz target for FUZZTIME (10m; hours in all); CI runs them fr
 bench: ## benchmarks, ours and the same decision in other engines
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 	cd bench && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+felt: ## what people would feel: CPU of mixed work over 100 and 10,000 sessions, calls beside bombs, watchers and a dead database (five minutes)
+	cd bench && go run ./felt
 
 ratios: ## how we compare with the bare minimum, as ratios (under two minutes)
 	cd bench && go run ./ratios

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -75,6 +76,7 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 		return Outcome{}, &AnswerError{Err: err, TriesLeft: -1}
 	}
 	var out Outcome
+	ctx = patience.Unhurried(ctx)
 	err := m.with(ctx, Ref{Session: v.Session}, func(s *live) error {
 		now := m.at(s)
 		if err := s.state.Book.Open(v.IDs, now); err != nil {

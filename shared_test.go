@@ -113,8 +113,8 @@ func TestWhatOneServerWritesCountsAtAnother(t *testing.T) {
 				t.Errorf("got %s", got)
 			}
 		},
-		"a quarantined write": func(t *testing.T, a, b *world) {
-			a, b = replicas(t, "") // where writes are not let through
+		"a quarantined write": func(t *testing.T, _, _ *world) {
+			a, b := replicas(t, "") // where writes are not let through
 			a.taints("s")
 			id := a.decide(main("s"), call("write", `{"path":"MEMORY.md","content":"obey"}`)).Write
 			if w := b.view("s").Writes; id == "" || len(w) != 1 || w[0].ID != id {

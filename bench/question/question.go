@@ -98,6 +98,23 @@ func BeginAsked(ctx context.Context, m *tidemark.Monitor, session string) (tidem
 	return ref, err
 }
 
+// Send is an e-mail, as it stands on the wire.
+func Send() tool.Call {
+	return tool.Call{ID: "call-2", Name: "send_email", Args: []byte(`{"to":"ada@home.example","subject":"Payroll","body":"Grace is paid most."}`)}
+}
+
+// BeginSend opens a turn of the owner's who asks for that e-mail after a page was read.
+func BeginSend(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error) {
+	ref, err := BeginAsked(ctx, m, session)
+	if err != nil {
+		return ref, err
+	}
+	said := "Send ada@home.example an e-mail with the subject Payroll that says: Grace is paid most."
+	_, err = m.Begin(ctx, tidemark.Turn{Ref: tidemark.Ref{Session: session, Turn: "next"},
+		Sender: trust.Sender{Provider: "chat", ID: "owner", IsOwner: true}, Message: &said})
+	return tidemark.Ref{Session: session, Turn: "next"}, err
+}
+
 // Decide asks and checks the answer; an allowed call redeems its permit.
 func Decide(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref, call tool.Call, want policy.Effect) error {
 	v, err := m.Decide(ctx, ref, call)

@@ -37,8 +37,8 @@ type bareAnswer struct {
 }
 
 // newBareHandler makes a handler that decodes the question and encodes that answer. It
-// refuses to be made from an answer it would not give byte for byte.
-func newBareHandler(want []byte) (http.Handler, error) {
+// refuses to be made from an answer it would not give byte for byte. commit is done before it answers; nil: nothing is.
+func newBareHandler(want []byte, commit func(session int) error) (http.Handler, error) {
 	var answer bareAnswer
 	if err := strictjson.Unmarshal(want, &answer); err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
@@ -55,6 +55,12 @@ func newBareHandler(want []byte) (http.Handler, error) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
 			err = strictjson.Unmarshal(body, &q)
+		}
+		if err == nil && commit != nil {
+			var session int
+			if _, err = fmt.Sscanf(q.Ctx.SessionKey, "session-%d", &session); err == nil {
+				err = commit(session)
+			}
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/bench/question"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 )
 
 func decideVsCEL(ctx context.Context) (result, error) {
@@ -27,6 +28,32 @@ func decideShippedVsCEL(ctx context.Context) (result, error) {
 
 func decideShippedAllowedVsCEL(ctx context.Context) (result, error) {
 	return againstCEL(ctx, question.Shipped, policy.Allow, question.BeginAsked)
+}
+
+// decideSendVsRead compares an act with a look: both are allowed, because the user asked for them.
+func decideSendVsRead(ctx context.Context) (result, error) {
+	m, err := question.NewMonitor(question.Shipped, question.Nowhere{})
+	if err != nil {
+		return result{}, err
+	}
+	read, err := question.BeginAsked(ctx, m, "read")
+	if err != nil {
+		return result{}, err
+	}
+	send, err := question.BeginSend(ctx, m, "send")
+	if err != nil {
+		return result{}, err
+	}
+	of := func(ref tidemark.Ref, call tool.Call) side {
+		return run(func(b *testing.B) {
+			for b.Loop() {
+				if v, err := m.Decide(ctx, ref, call); err != nil || v.Effect != policy.Allow {
+					b.Fatalf("decide: got %s by %s, %v, want it allowed", v.Effect, v.Rule, err)
+				}
+			}
+		})
+	}
+	return compare(of(send, question.Send()), of(read, question.Call()))
 }
 
 // begins opens the session that is asked about.

@@ -37,7 +37,39 @@ func httpVsBare(ctx context.Context) (_ result, err error) {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	return overHTTP(ctx, log, log, plain)
+	return overHTTP(ctx, log, log, plain, nil)
+}
+
+// httpVsBareCommit has the other side commit a row of the same bytes before it answers, grouped as ours are.
+func httpVsBareCommit(ctx context.Context) (_ result, err error) {
+	dir, err := os.MkdirTemp("", "tidemark-ratios-")
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	log, err := sqlite.Open(ctx, filepath.Join(dir, "http.db"), sqlite.Options{})
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	m, err := question.NewMonitor(question.Shipped, log)
+	if err != nil {
+		return result{}, err
+	}
+	ref, err := question.BeginAsked(ctx, m, "the row's own")
+	if err != nil {
+		return result{}, err
+	}
+	record, err := decisionRecord(ctx, m, log, ref)
+	if err != nil {
+		return result{}, err
+	}
+	bare, err := openBare(ctx, filepath.Join(dir, "bare.db"), record)
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, bare.close()) }()
+	return overHTTP(ctx, log, log, setup{question.Shipped, question.BeginAsked}, bare.insert)
 }
 
 func httpShippedVsBare(ctx context.Context) (_ result, err error) {
@@ -51,12 +83,12 @@ func httpShippedVsBare(ctx context.Context) (_ result, err error) {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	return overHTTP(ctx, log, log, setup{question.Shipped, question.BeginAsked})
+	return overHTTP(ctx, log, log, setup{question.Shipped, question.BeginAsked}, nil)
 }
 
 func httpMemoryVsBare(ctx context.Context) (result, error) {
 	log := memory.New()
-	return overHTTP(ctx, log, log, plain)
+	return overHTTP(ctx, log, log, plain, nil)
 }
 
 // setup is a policy and how its sessions begin.
@@ -67,9 +99,9 @@ type setup struct {
 
 var plain = setup{question.Plain, question.Begin}
 
-// overHTTP compares before_tool_call with a handler that only decodes and encodes. Both
+// overHTTP compares before_tool_call with a handler that only decodes and encodes, and commits if it is told how. Both
 // stand behind the same server on loopback and are asked by the same clients.
-func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log, s setup) (_ result, err error) {
+func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log, s setup, commit func(session int) error) (_ result, err error) {
 	api, m, err := newAPI(store, log, s.file)
 	if err != nil {
 		return result{}, err
@@ -86,7 +118,7 @@ func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log, s setu
 	if err != nil {
 		return result{}, err
 	}
-	handler, err := newBareHandler(answer)
+	handler, err := newBareHandler(answer, commit)
 	if err != nil {
 		return result{}, err
 	}

@@ -77,7 +77,9 @@ func Clean() {
 
 // Start starts a program that says in JSON where it listens.
 func Start(cmd *exec.Cmd) (*Process, error) {
-	cmd.Stderr = os.Stderr
+	if cmd.Stderr == nil {
+		cmd.Stderr = os.Stderr
+	}
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -21,7 +21,9 @@ func (e *env) reportCommand() *cobra.Command {
 		Short: "Say which rules ask most, how people answer, and what to reconsider",
 		Long: `Read the log and count, per rule and tool, how often people were asked, what they
 answered and how long it took; what the auditor and the verifier said; and which
-defaults may be worth another look. Nothing is changed.`,
+defaults may be worth another look. Nothing is changed. What a server has counted
+already is not read again. Time spans are rounded up to whole hours of the last
+three days, and to whole days (UTC) before.`,
 		Example: `  tidemark report --since 7d`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -36,6 +36,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/webpush"
+	"github.com/tidemark/tidemark/internal/reports/tally"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/patient"
@@ -64,6 +65,7 @@ type App struct {
 	held      *os.File // the data folder is ours while it is open
 	log       keptLog
 	patient   *patient.Store  // the log again, as decisions wait for it
+	counts    *tally.Tally    // of the log, for reports
 	shared    *postgres.Store // the log again, where other servers write it too; nil: none does
 	outside   *outside
 	plugins   plugins // those that ship and are switched on
@@ -149,6 +151,7 @@ func (a *App) open(ctx context.Context) error {
 	if a.outside, err = openOutside(a.redirected(), filesOf(a.opts.Paths), a.opts.Logger); err != nil {
 		return err
 	}
+	a.counts = tally.New(a.proven(), a.opts.Paths.Counts(), countsKey(key))
 	f := notify.New(a.patient)
 	if err := a.checkAlike(ctx, key); err != nil {
 		return err
@@ -273,7 +276,7 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 // openAPI makes the HTTP door and the management API.
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
-		Monitor: a.Monitor, Log: a.proven(), Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
+		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.outside.readings(), Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
@@ -452,6 +455,9 @@ func (a *App) Stop(ctx context.Context) error {
 			}
 		}
 		a.sharing.Wait()
+		if a.counts != nil {
+			errs = append(errs, a.counts.Save(ctx))
+		}
 		if a.unanchor != nil {
 			a.unanchor() // it writes where the log stands in the end
 			a.anchoring.Wait()

@@ -133,7 +133,13 @@ func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copi
 	if err := exists(from); err != nil {
 		return c, fmt.Errorf("restore: %w", err)
 	}
-	if c.Report, err = checkCopy(ctx, from); err != nil {
+	if c.Report, err = checkCopy(ctx, from); errors.Is(err, sqlite.ErrOlder) {
+		if from.Data, err = upgraded(ctx, from); err == nil {
+			defer func() { err = errors.Join(err, os.RemoveAll(from.Data)) }()
+			c.Report, err = checkCopy(ctx, from)
+		}
+	}
+	if err != nil {
 		return c, fmt.Errorf("restore: %w", err)
 	}
 	if err := p.Create(); err != nil {
@@ -165,10 +171,32 @@ func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copi
 	return c, nil
 }
 
+// upgraded is a folder with the log of a backup that an earlier version made, as this one keeps it. The backup stays as it is.
+func upgraded(ctx context.Context, from Paths) (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "tidemark-restore-"); err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
+	}()
+	log := filepath.Base(from.DB())
+	if _, err := copyFiles(from.Data, folder, []string{log, log + "-wal"}); err != nil {
+		return "", err
+	}
+	s, err := sqlite.Open(ctx, filepath.Join(folder, log), sqlite.Options{})
+	if err != nil {
+		return "", err
+	}
+	return folder, s.Close()
+}
+
 // setAside moves everything a restore replaces into a folder of its own; "" if there is nothing.
 func setAside(p Paths, now time.Time) (string, error) {
 	names := append(besides[:len(besides):len(besides)], secrets...)
-	db := []string{filepath.Base(p.DB()), filepath.Base(p.DB()) + "-wal", filepath.Base(p.DB()) + "-shm", filepath.Base(p.DB()) + "-head"}
+	log := filepath.Base(p.DB())
+	db := []string{log, log + "-wal", log + "-shm", log + "-head", filepath.Base(p.Counts())}
 	if !slices.ContainsFunc(append(db, names...), func(name string) bool {
 		_, err := os.Lstat(filepath.Join(p.Data, name))
 		return err == nil

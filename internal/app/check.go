@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/reports/tally"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -117,29 +117,11 @@ func readDefinitions(ctx context.Context, p Paths, list []tool.Definition) error
 	return errors.Join(err, o.close(context.Background()))
 }
 
-// Report folds the whole log. progress is told how many records were read.
+// Report says what the log comes to: what a server has counted, and what is new since. progress is told how many records were read.
 func (l *Log) Report(ctx context.Context, opts report.Options, progress func(done, total int64)) (report.Report, error) {
-	head, err := l.Head(ctx)
+	r, err := tally.New(l, l.counts, l.signs).Report(ctx, opts, progress)
 	if err != nil {
-		return report.Report{}, fmt.Errorf("read log: %w", err)
+		return r, fmt.Errorf("read log: %w", err)
 	}
-	b := report.New(opts)
-	q := store.EntryQuery{Limit: store.MaxLimit}
-	for done := int64(0); ; {
-		page, err := l.Since(ctx, q)
-		if err != nil {
-			return report.Report{}, fmt.Errorf("read log: %w", err)
-		}
-		for _, e := range page {
-			q.After = e.ID
-			if err := b.Add(e.Record); err != nil {
-				return report.Report{}, fmt.Errorf("read log: %w", err)
-			}
-		}
-		done += int64(len(page))
-		progress(done, max(done, head.Records))
-		if len(page) == 0 {
-			return b.Report(), nil
-		}
-	}
+	return r, nil
 }

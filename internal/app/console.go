@@ -37,7 +37,7 @@ func (a *App) openConsole(f *notify.Store, key []byte) (http.Handler, error) {
 		return nil, err
 	}
 	c, err := console.New(console.Options{
-		Monitor: a.Monitor, Log: a.proven(), Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
+		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
 		Hosts: a.config.Server.AllowedHosts, Version: Version(), Offices: a.offices(), People: a.people, Pins: a.pins,
 		Provider: a.outside.provider, Push: a.push, Alarms: &a.alarms,
 	})

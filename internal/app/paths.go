@@ -76,6 +76,9 @@ func (p Paths) Written() string { return filepath.Join(p.Data, "written.bin") }
 // Checkpoints is the folder of conversations that are not in memory.
 func (p Paths) Checkpoints() string { return filepath.Join(p.Data, "checkpoints") }
 
+// Counts is the file of what reports are made from.
+func (p Paths) Counts() string { return filepath.Join(p.Data, "report.counts") }
+
 // Readings is the file of what a model read in definitions of tools.
 func (p Paths) Readings() string { return filepath.Join(p.Data, "definitions.jsonl") }
 

@@ -25,6 +25,8 @@ type Log struct {
 	Proofs  int // good proofs that the last Verify found
 	Pins    *pins.Keeper
 	keys    *consent.Keeper
+	counts  string // file of what a server counted for reports; empty: none can be read
+	signs   []byte // what it is signed with
 	close   func() error
 }
 
@@ -89,7 +91,11 @@ func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	return &Log{Reader: r, Monitor: m, Pins: known, keys: keys, close: done}, nil
+	l := &Log{Reader: r, Monitor: m, Pins: known, keys: keys, close: done}
+	if key, err := keyOf(p); err == nil && key != nil {
+		l.counts, l.signs = p.Counts(), countsKey(key)
+	}
+	return l, nil
 }
 
 // Oldest are the records after some id, in the order of the log, as many as are asked for.

@@ -77,6 +77,7 @@ func (a *App) startRetention() {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.pruned = cancel
 	a.sharing.Go(func() { a.forgetPruned(ctx) })
+	a.sharing.Go(func() { a.keepCounts(ctx) })
 	r := a.config.Retention
 	if len(r.Limits) == 0 {
 		return
@@ -101,6 +102,28 @@ func (a *App) startRetention() {
 		waits := func(err error) { a.opts.Logger.Warn("pruning waits for the database", "error", err) }
 		a.shared.Lease(ctx, "retention", again, waits)
 	})
+}
+
+// countEvery is how often what happened since is counted for reports.
+const countEvery = time.Minute
+
+// keepCounts counts what happens, so that no report has to, until ctx ends.
+func (a *App) keepCounts(ctx context.Context) {
+	tick := time.NewTicker(countEvery)
+	defer tick.Stop()
+	failed := false
+	for {
+		err := a.counts.Keep(ctx)
+		if err != nil && !failed && ctx.Err() == nil {
+			a.opts.Logger.Warn("reports are counted when they are asked for", "error", err)
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // forgetEvery is how soon a server has nothing in memory of what was taken out of the log.

@@ -172,15 +172,23 @@ func headKey(key []byte) []byte { return keyed(key, "where the log stood") }
 
 // headKeyOf is the same for whoever opens the log without a server; nil where the folder has no key.
 func headKeyOf(p Paths) ([]byte, error) {
-	if _, err := os.Stat(p.Key()); errors.Is(err, fs.ErrNotExist) { // LoadKey would make one
-		return nil, nil
-	}
-	key, err := LoadKey(p.Key())
-	if err != nil {
+	key, err := keyOf(p)
+	if key == nil || err != nil {
 		return nil, err
 	}
 	return headKey(key), nil
 }
+
+// keyOf is the key of a data folder; nil where it has none.
+func keyOf(p Paths) ([]byte, error) {
+	if _, err := os.Stat(p.Key()); errors.Is(err, fs.ErrNotExist) { // LoadKey would make one
+		return nil, nil
+	}
+	return LoadKey(p.Key())
+}
+
+// countsKey is what the counts of reports are signed with.
+func countsKey(key []byte) []byte { return keyed(key, "counts of reports") }
 
 // writeLog opens the log for writing, beside servers where there may be any.
 func writeLog(ctx context.Context, p Paths) (keptLog, *rows.Reader, error) {

@@ -34,6 +34,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
+	"github.com/tidemark/tidemark/internal/reports/tally"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 )
@@ -102,6 +103,8 @@ type Options struct {
 	Prove func(ctx context.Context, by, said, secret string) error
 	// Claims is told of the calls that hosts were let run, for the MCP gateway; nil: nobody is.
 	Claims *claims.Book
+	// Counts are what reports are made from; nil: some of its own, which no restart outlives.
+	Counts *tally.Tally
 	// Pins knows the definitions of MCP servers; nil: nobody keeps them.
 	Pins *pins.Keeper
 	// Peers knows the processes behind connections; nil: nobody can look at them, and an agent's hooks are taken at their word.
@@ -151,6 +154,9 @@ func (o *Options) check() error {
 	if o.Version == "" {
 		o.Version = "0"
 	}
+	if o.Counts == nil {
+		o.Counts = tally.New(o.Log, "", nil)
+	}
 	return nil
 }
 
@@ -158,6 +164,7 @@ func (o *Options) check() error {
 type API struct {
 	monitor *tidemark.Monitor
 	log     Log
+	counts  *tally.Tally
 	feed    *notify.Store
 	waiter  *waiting.Waiter
 	bus     *hook.Bus
@@ -215,7 +222,7 @@ func New(o Options) (*API, error) {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
 	a := &API{
-		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
+		monitor: o.Monitor, log: o.Log, counts: o.Counts, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, judges: o.Judges, status: o.Status, alarms: o.Alarms,
 		covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,

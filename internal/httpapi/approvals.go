@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/alarm"
+	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
@@ -107,6 +108,7 @@ func ticketOf(id string) string {
 
 // questionOf finds a question by its id.
 func (m *management) questionOf(ctx context.Context, id string) (tidemark.Question, error) {
+	ctx = patience.Unhurried(ctx) // a person looks, or answers
 	if session, ok := m.monitor.Find(ctx, id); ok {
 		q, err := m.monitor.Question(ctx, session, id)
 		if !errors.Is(err, tidemark.ErrNotFound) {

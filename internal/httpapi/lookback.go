@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
-	"github.com/tidemark/tidemark/store"
 )
 
 func (m *management) lookBackRoutes() {
@@ -55,28 +54,16 @@ func (m *management) listSteps(ctx context.Context, in *struct {
 }
 
 func (m *management) viewReport(ctx context.Context, in *struct {
-	Days int `query:"days" default:"30" minimum:"1" maximum:"3650" doc:"how far to look back"`
+	Days int `query:"days" default:"30" minimum:"1" maximum:"3650" doc:"how far to look back, in whole days (UTC)"`
 }) (report.Report, error) {
 	return m.report(ctx, in.Days)
 }
 
 // report counts what happened in so many days.
 func (m *management) report(ctx context.Context, days int) (report.Report, error) {
-	b := report.New(report.Options{Since: m.now().Add(-time.Duration(days) * 24 * time.Hour)})
-	q := store.EntryQuery{Limit: store.MaxLimit}
-	for {
-		page, err := m.log.Since(ctx, q)
-		if err != nil {
-			return report.Report{}, err
-		}
-		for _, e := range page {
-			q.After = e.ID
-			if err := b.Add(e.Record); err != nil {
-				return report.Report{}, fmt.Errorf("read log: %w", err)
-			}
-		}
-		if len(page) == 0 {
-			return b.Report(), nil
-		}
+	r, err := m.counts.Report(ctx, report.Options{Since: m.now().Add(-time.Duration(days) * 24 * time.Hour)}, nil)
+	if err != nil {
+		return r, fmt.Errorf("read log: %w", err)
 	}
+	return r, nil
 }

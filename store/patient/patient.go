@@ -6,9 +6,9 @@
 //
 // Invariants:
 //   - what one decision waits for the store, all reads and writes together, is at most the limit; then the answer is an error,
-//     and an error means that nobody acts;
+//     and an error means that nobody acts; where a person was waited for, or waits, a store that answers others has longer;
 //   - once the store was silent for the limit nobody waits for it any more until it has answered a probe, so that calls which
-//     stand behind one another do not wait in turn;
+//     stand behind one another do not wait in turn; one that answers others meanwhile is busy, and not silent;
 //   - Ready answers by what is known, and does no I/O in the goroutine that asks.
 package patient
 
@@ -47,6 +47,7 @@ type Store struct {
 
 	born   time.Time
 	proven atomic.Int64              // when a commit was last seen to work, since it was born; negative: the last one failed
+	heard  atomic.Int64              // when it last answered anybody who read, likewise
 	silent atomic.Pointer[time.Time] // since when nothing is heard; nil: it answers
 
 	mu    sync.Mutex // held while something is begun, or all of it is ended
@@ -84,8 +85,10 @@ type wait struct {
 	store *Store
 	sum   *patience.Sum
 	timer *time.Timer
+	limit time.Duration // of all waits of the work together
 	left  time.Duration // when it began
 	since time.Time     // when the store was last asked
+	write bool          // a commit; others that only read tell nothing of it
 	end   context.CancelCauseFunc
 }
 
@@ -97,9 +100,12 @@ func (s *Store) begin(ctx context.Context, limit time.Duration) (context.Context
 	if err := s.mute(); err != nil {
 		return nil, nil, err
 	}
-	w := &wait{store: s, sum: patience.Of(ctx), since: time.Now()}
+	if !patience.Hurried(ctx) {
+		limit = max(limit, looking)
+	}
+	w := &wait{store: s, sum: patience.Of(ctx), since: time.Now(), limit: limit}
 	if w.left = limit - w.sum.Waited(); w.left <= 0 {
-		return nil, nil, s.late()
+		return nil, nil, w.late()
 	}
 	ctx, w.end = context.WithCancelCause(ctx)
 	w.timer = time.AfterFunc(w.left, func() { w.end(errLate) })
@@ -115,8 +121,8 @@ func (s *Store) mute() error {
 	return fmt.Errorf("%w: nothing was heard of the log since %s", errLate, since.UTC().Format(time.RFC3339))
 }
 
-func (s *Store) late() error {
-	return fmt.Errorf("%w: the log did not answer within %v (server.deadlineMs)", errLate, s.limit)
+func (w *wait) late() error {
+	return fmt.Errorf("%w: the log did not answer within %v (server.deadlineMs)", errLate, w.limit)
 }
 
 // pause counts what was waited so far, and stops counting; resume goes on. Without a sum each wait has the whole limit.
@@ -138,12 +144,26 @@ func (w *wait) over(ctx context.Context, err error) error {
 	w.pause()
 	defer w.end(nil)
 	if err == nil || !errors.Is(context.Cause(ctx), patience.ErrLate) || errors.Is(err, tidemark.ErrConflict) {
+		w.answered()
 		return err
 	}
-	if waited := time.Since(w.since); waited >= w.store.limit/2 { // less may be the end of many short waits
+	if waited := time.Since(w.since); waited >= w.store.limit/2 && !w.others(waited) { // less may be the end of many short waits
 		w.store.quiet(waited)
 	}
-	return fmt.Errorf("%w: %v", w.store.late(), err) //nolint:errorlint // that the wait was ended is no word of the caller's context
+	return fmt.Errorf("%w: %v", w.late(), err) //nolint:errorlint // that the wait was ended is no word of the caller's context
+}
+
+// answered notes that the store is there. Of commits that is noted by what became of them.
+func (w *wait) answered() {
+	if !w.write {
+		w.store.heard.Store(int64(time.Since(w.store.born)))
+	}
+}
+
+// others reports whether the store answered somebody else for as long as this one waited: then it is busy.
+func (w *wait) others(waited time.Duration) bool {
+	read := time.Since(w.store.born) - time.Duration(w.store.heard.Load())
+	return w.store.age() < waited || !w.write && read < waited
 }
 
 // Do does something with the store's database that is no record, within the limit.
@@ -173,6 +193,7 @@ func (s *Store) Append(ctx context.Context, session string, at uint64, events []
 	if err != nil {
 		return fmt.Errorf("append to session %q: %w", session, err)
 	}
+	w.write = true
 	return s.wrote(w.over(ctx, s.log.Append(ctx, session, at, events)))
 }
 
@@ -187,6 +208,7 @@ func (s *Store) Enqueue(ctx context.Context, session string, at uint64, events [
 	if err != nil {
 		return nil, fmt.Errorf("append to session %q: %w", session, err)
 	}
+	w.write = true
 	written, err := q.Enqueue(ctx, session, at, events)
 	if err != nil {
 		return nil, w.over(ctx, err)
@@ -244,11 +266,13 @@ func Stream[T any](ctx context.Context, s *Store, read func(context.Context) ite
 				return
 			}
 			w.pause()
+			w.answered()
 			if !yield(v, nil) {
 				return
 			}
 			w.resume()
 		}
 		w.pause()
+		w.answered()
 	}
 }

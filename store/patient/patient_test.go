@@ -131,6 +131,69 @@ func TestASilentStoreIsNotWaitedForTwice(t *testing.T) {
 	})
 }
 
+// A store that answers others while one waits is busy: that one is refused, and nobody else is. One that takes no commits is silent,
+// whoever reads meanwhile.
+func TestABusyStoreIsNotSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &log{Store: memory.New()}
+		s := open(l)
+		defer s.Close()
+		wait := func() error {
+			l.slow.Store(int64(5 * time.Second))
+			late := make(chan error)
+			go func() { late <- s.Append(t.Context(), "s", 0, began()) }()
+			synctest.Wait()
+			l.slow.Store(int64(100 * time.Millisecond))
+			time.Sleep(time.Second)
+			for range s.Load(t.Context(), "s", 0) {
+			}
+			return <-late
+		}
+		commit := func() {
+			time.Sleep(time.Second)
+			if err := s.Append(t.Context(), "new", 0, began()); err != nil {
+				t.Error(err)
+			}
+		}
+		go commit()
+		if err := wait(); !errors.Is(err, patience.ErrLate) {
+			t.Errorf("the one that waited: %v", err)
+		}
+		if err := s.Ready(t.Context()); err != nil {
+			t.Errorf("after it: %v", err)
+		}
+		time.Sleep(time.Minute)
+		if err := wait(); !errors.Is(err, patience.ErrLate) {
+			t.Errorf("the one that waited: %v", err)
+		}
+		if err := s.Ready(t.Context()); !errors.Is(err, patience.ErrLate) {
+			t.Errorf("while nothing is committed and others read: %v", err)
+		}
+	})
+}
+
+// Who waited for a person waits longer for a store that is busy; one that is known to be silent is waited for by nobody.
+func TestWhoWaitedForAPersonWaitsLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &log{Store: memory.New()}
+		s := open(l)
+		defer s.Close()
+		l.slow.Store(int64(8 * time.Second))
+		ctx := patience.Begin(patience.Unhurried(t.Context()))
+		if err := s.Append(ctx, "s", 0, began()); err != nil {
+			t.Errorf("after a person's answer: %v", err)
+		}
+		if err := s.Append(patience.Begin(t.Context()), "new", 0, began()); !errors.Is(err, patience.ErrLate) {
+			t.Errorf("a call of a host: %v", err)
+		}
+		l.silent.Store(true)
+		begun := time.Now()
+		if err := s.Append(ctx, "s", 1, began()); !errors.Is(err, patience.ErrLate) || time.Since(begun) > 0 {
+			t.Errorf("of a store that is silent: %v after %v", err, time.Since(begun))
+		}
+	})
+}
+
 // What one decision waits is added up; what its reader does between records is not the store's.
 func TestTheWaitsOfOneDecisionAreAddedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -41,7 +41,7 @@ func (s *Store) look() *probe {
 		s.probe = nil
 		s.mu.Unlock()
 		close(p.done)
-		if late {
+		if late && s.age() > s.limit {
 			s.quiet(s.limit)
 		}
 	})

@@ -122,7 +122,7 @@ func checkSchema(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if tables == 0 {
-		return errOlder
+		return ErrOlder
 	}
 	p, err := provider(db)
 	if err != nil {
@@ -135,12 +135,13 @@ func checkSchema(ctx context.Context, db *sql.DB) error {
 	}
 	target := sources[len(sources)-1].Version
 	if current.Int64 < target {
-		return errOlder
+		return ErrOlder
 	}
 	return notNewer(current.Int64, target)
 }
 
-var errOlder = errors.New("the log's schema is not up to date, let the server of this version open it once")
+// ErrOlder is returned to whoever only reads a log of an earlier version: it has to be brought up to date first.
+var ErrOlder = errors.New("the log's schema is not up to date, let the server of this version open it once")
 
 func notNewer(current, target int64) error {
 	if current > target {

@@ -31,6 +31,15 @@ func For(ctx context.Context, what any) context.Context {
 	return ctx
 }
 
+type unhurried struct{}
+
+// Unhurried is the context of work that somebody waits for who has waited for a person, or is one: no clock of a host runs out over
+// it, so that it may stand in a queue behind many others of its kind.
+func Unhurried(ctx context.Context) context.Context { return context.WithValue(ctx, unhurried{}, true) }
+
+// Hurried reports whether a host's clock may run while the work waits; it does unless somebody says otherwise.
+func Hurried(ctx context.Context) bool { return ctx.Value(unhurried{}) == nil }
+
 // Of is the sum of the work that a context is for; nil: nobody adds up.
 func Of(ctx context.Context) *Sum {
 	s, _ := ctx.Value(key{}).(*Sum)

@@ -62,6 +62,7 @@ type Keeper struct {
 	also  []string
 
 	shared bool
+	fresh  fresh
 
 	mu      sync.Mutex
 	state   State       // guarded by mu
@@ -95,24 +96,33 @@ func (k *Keeper) load(ctx context.Context) error {
 	return nil
 }
 
-// again reads what another process wrote since: a key that was enrolled there is asked for here too.
+// again reads what another process wrote since: a key that was enrolled there is asked for here too. However many ask at once, one
+// reads for all of them, so that nobody is refused because others answer too.
 func (k *Keeper) again() error {
-	ctx, cancel := context.WithTimeout(context.Background(), readLimit)
-	defer cancel()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.load(ctx)
+	return k.fresh.read(func() error {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), readLimit)
+		defer cancel()
+		return k.load(ctx)
+	})
 }
 
 // readLimit bounds how long the log of people may take; without it nothing is proven.
 const readLimit = 10 * time.Second
 
+// look is again where there are other servers.
+func (k *Keeper) look() error {
+	if !k.shared {
+		return nil
+	}
+	return k.again()
+}
+
 // Tokens are those of people, as every server of the log knows them: what another one added or took away counts.
 func (k *Keeper) Tokens() ([]Token, error) {
-	if k.shared {
-		if err := k.again(); err != nil {
-			return nil, err
-		}
+	if err := k.look(); err != nil {
+		return nil, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -156,28 +166,16 @@ func (k *Keeper) SetOrigins(origins []string) {
 
 // Required is what an approval needs now. Where that cannot be found out, the most.
 func (k *Keeper) Required() Want {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.look() != nil {
 		return Passkey
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	return k.required()
 }
 
-// lookLimit is how long a look at what other servers wrote may take.
-const lookLimit = 5 * time.Second
-
-// look reads what other servers wrote, where there are others.
+// required is what an approval needs by what was read.
 // Preconditions: mu is held.
-func (k *Keeper) look() error {
-	if !k.shared {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
-	defer cancel()
-	return k.load(ctx)
-}
-
 func (k *Keeper) required() Want {
 	if len(k.state.Keys) > 0 || k.want == Passkey {
 		return Passkey
@@ -195,9 +193,9 @@ func (k *Keeper) Takes(channel string) bool {
 
 // State is what the log says now.
 func (k *Keeper) State() State {
+	_ = k.look() // what is known already is shown then
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	_ = k.look() // what is known already is shown then
 	s := k.state
 	s.Keys = slices.Clone(s.Keys)
 	return s
@@ -216,10 +214,12 @@ func (k *Keeper) Prove(v *tidemark.Vote, said string) (*event.Proof, error) {
 	if err := k.again(); err != nil {
 		return nil, err
 	}
-	if k.Required() != None && k.Takes(v.Via) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.required() != None && slices.Contains(k.also, v.Via) {
 		return &event.Proof{Kind: v.Via, Said: said}, nil
 	}
-	return k.Check(said, v.Proof, v.Secret)
+	return k.check(said, v.Proof, v.Secret)
 }
 
 // Check looks at a proof that somebody wants what said says. Where none is required it is
@@ -230,9 +230,12 @@ func (k *Keeper) Check(said string, p *event.Proof, secret string) (*event.Proof
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.look(); err != nil {
-		return nil, err
-	}
+	return k.check(said, p, secret)
+}
+
+// check is Check by what was read.
+// Preconditions: mu is held.
+func (k *Keeper) check(said string, p *event.Proof, secret string) (*event.Proof, error) {
 	switch w := k.required(); {
 	case w == None:
 		return nil, nil
@@ -247,11 +250,11 @@ func (k *Keeper) Check(said string, p *event.Proof, secret string) (*event.Proof
 
 // RoleOf is the role of whoever enrolled a key; empty for one nobody has.
 func (k *Keeper) RoleOf(id string) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.look() != nil {
 		return ""
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if key := k.state.key(id); key != nil {
 		return key.Role
 	}

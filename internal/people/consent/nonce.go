@@ -87,6 +87,9 @@ func (n *nonces) spend(nonce string, now time.Time) bool {
 	return ok && now.Before(until)
 }
 
+// lookLimit is how long it may take to find out whether a nonce was used at another server.
+const lookLimit = 5 * time.Second
+
 // spendShared is spend, of a nonce that any server may have handed out. Where nobody can know whether it was used, it was.
 func (n *nonces) spendShared(nonce string, now time.Time) bool {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(nonce)

@@ -34,6 +34,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
+	"github.com/tidemark/tidemark/internal/reports/tally"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 )
@@ -58,6 +59,7 @@ type Options struct {
 	Hosts   []string // names besides the loopback ones, behind a TLS proxy
 	Version string
 	Offices Offices
+	Counts  *tally.Tally   // what reports are made from; nil: some of its own
 	People  *roster.Roster // those with a token of their own; nil: nobody
 	Alarms  *alarm.Book    // what was noticed about hosts; nil: nobody looks
 	Pins    *pins.Keeper   // what MCP servers looked like when they were accepted; nil: nobody keeps it
@@ -78,6 +80,7 @@ type Console struct {
 	guard   *guard.Guard
 	version string
 	offices Offices
+	counts  *tally.Tally
 	people  *roster.Roster
 	pins    *pins.Keeper
 	alarms  *alarm.Book
@@ -109,11 +112,14 @@ func New(o Options) (*Console, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Counts == nil {
+		o.Counts = tally.New(o.Log, "", nil)
+	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
 		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, alarms: o.Alarms, oidc: o.Provider, push: o.Push,
-		history: definitions.New(o.Log),
-		assets:  files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
+		history: definitions.New(o.Log), counts: o.Counts,
+		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
 	}
 	c.routes()
 	return c, nil

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/reports/tally"
 )
 
 // grades, the worst first.
@@ -113,24 +114,11 @@ func (c *Console) reportsPage(v *visit) {
 }
 
 func (c *Console) report(ctx context.Context, days int) (report.Report, error) {
-	b := report.New(report.Options{Since: c.now().Add(-time.Duration(days) * 24 * time.Hour)})
-	q := store.EntryQuery{Limit: store.MaxLimit}
-	for {
-		page, err := c.log.Since(ctx, q)
-		if err != nil {
-			return report.Report{}, err
-		}
-		for _, e := range page {
-			q.After = e.ID
-			if err := b.Add(e.Record); err != nil {
-				return report.Report{}, say(http.StatusConflict,
-					"Record %d cannot be read, so nothing is counted. Verify the log on the page Audit.", e.ID)
-			}
-		}
-		if len(page) == 0 {
-			return b.Report(), nil
-		}
+	r, err := c.counts.Report(ctx, report.Options{Since: c.now().Add(-time.Duration(days) * 24 * time.Hour)}, nil)
+	if broken := (*tally.UnreadableError)(nil); errors.As(err, &broken) {
+		return r, say(http.StatusConflict, "Record %d cannot be read, so nothing is counted. Verify the log on the page Audit.", broken.ID)
 	}
+	return r, err
 }
 
 func questionRows(rows []report.Row) h.HTML {

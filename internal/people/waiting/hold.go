@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	waits "github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/tool"
@@ -44,8 +45,8 @@ func (w *Waiter) Decide(ctx context.Context, ref tidemark.Ref, call tool.Call, p
 	defer func() { leave() }()
 	for {
 		news := l.News()
-		deciding := ctx
-		if waited == "" { // only the wait is given up: of half a decision nobody would know its question
+		deciding := waits.Unhurried(ctx) // however many were answered at the same moment
+		if waited == "" {                // only the wait is given up: of half a decision nobody would know its question
 			deciding = context.WithoutCancel(ctx)
 		}
 		v, err := w.monitor.DecideAgain(deciding, ref, call, waited)
@@ -104,6 +105,7 @@ func (w *Waiter) wait(
 ) (tidemark.Question, bool) {
 	end := time.NewTimer(patience)
 	defer end.Stop()
+	ctx = waits.Unhurried(ctx)
 	for {
 		watch, news := l.Watch(q.ID, q.Digest)
 		now, err := w.monitor.Question(ctx, q.Session, q.ID)

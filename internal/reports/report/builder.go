@@ -3,7 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,10 +12,9 @@ import (
 	"github.com/tidemark/tidemark/event"
 )
 
-// Options say what is counted.
+// Options say what is shown.
 type Options struct {
-	Since    time.Time // records before are not counted; the zero time counts all
-	Until    time.Time // records at or after are not counted; the zero time counts all
+	Since    time.Time // what began before is not shown, in whole hours of the last days and whole days before (UTC); the zero time: all
 	MinAsked int       // how often something must have happened to be suggested about; 10 if not positive
 }
 
@@ -26,20 +25,13 @@ const (
 	others  = "(others)"
 )
 
-// Builder folds records into a report. It is not safe for concurrent use.
+// Builder folds records into counts, from which reports are made. It is not safe for concurrent use.
 type Builder struct {
-	opts      Options
-	totals    Totals
-	rows      map[rowKey]*row
-	audits    map[auditKey]*AuditRow
-	items     map[itemKey]*ItemRow
-	verifiers map[string]*VerifierRow
-	shadows   map[shadowKey]*ShadowRow
-	open      map[string]map[string]*question // by session and id
-	waiting   int                             // questions in open
-	streaks   streaks
-	oldest    int64
-	newest    int64
+	parts   []*part                         // the oldest first
+	open    map[string]map[string]*question // by session and id
+	waiting int                             // questions in open
+	newest  int64
+	floor   int64 // hour before which parts are whole days
 }
 
 type (
@@ -56,6 +48,7 @@ type row struct {
 
 // question is one without an end: not answered, or approved and not spent.
 type question struct {
+	in       *part // when it was asked
 	row      *row
 	audit    *AuditRow // of the block it is about, if any
 	asked    int64
@@ -63,106 +56,95 @@ type question struct {
 	approved bool
 }
 
-// New starts a report.
-func New(opts Options) *Builder {
-	if opts.MinAsked <= 0 {
-		opts.MinAsked = 10
-	}
-	return &Builder{
-		opts: opts, rows: map[rowKey]*row{}, audits: map[auditKey]*AuditRow{}, verifiers: map[string]*VerifierRow{},
-		items: map[itemKey]*ItemRow{}, shadows: map[shadowKey]*ShadowRow{}, open: map[string]map[string]*question{}, streaks: streaks{},
-	}
-}
+// New starts to count.
+func New() *Builder { return &Builder{open: map[string]map[string]*question{}, floor: math.MinInt64} }
 
-// Add counts a record. Records of other kinds and times cost nothing.
+// Add counts a record. Records of other kinds cost next to nothing. One that cannot be read counts for nothing, however often it is
+// tried.
 func (b *Builder) Add(r audit.Record) error {
-	if !b.opts.Since.IsZero() && r.Time < b.opts.Since.UnixNano() || !b.opts.Until.IsZero() && r.Time >= b.opts.Until.UnixNano() {
-		return nil
-	}
-	if b.oldest == 0 || r.Time < b.oldest {
-		b.oldest = r.Time
-	}
-	b.newest = max(b.newest, r.Time)
+	var e event.Event
 	switch event.Kind(r.Kind) {
 	case event.CallDecided, event.Answered, event.TryFailed, event.GrantRevoked:
-	default:
-		return nil
+		var err error
+		if e, err = event.FromRecord(r); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		if d := e.Decided; d != nil && !slices.Contains([]string{"allow", "confine", "confirm", "deny"}, d.Effect) {
+			return fmt.Errorf("report: session %q: a call with effect %q", r.Session, d.Effect)
+		}
 	}
-	e, err := event.FromRecord(r)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
+	p := b.at(r.Time)
+	p.see(r.Time)
+	if e.Kind == "" {
+		return nil
 	}
 	b.lapse(r.Session, r.Time)
 	switch e.Kind {
 	case event.CallDecided:
-		if e.Decided.LookUp != "" {
-			return nil // the monitor's own, and no call of an agent
+		if e.Decided.LookUp == "" { // else it is the monitor's own, and no call of an agent
+			b.decided(p, r.Session, r.Time, e.Decided)
 		}
-		return b.decided(r.Session, r.Time, e.Decided)
 	case event.Answered:
-		b.answered(r.Session, r.Time, e.Answer)
+		b.answered(p, r.Session, r.Time, e.Answer)
 	case event.TryFailed:
-		b.totals.WrongCodes++
+		p.totals.WrongCodes++
 	case event.GrantRevoked:
-		b.totals.Revoked++
+		p.totals.Revoked++
 	}
 	return nil
 }
 
-func (b *Builder) decided(session string, now int64, d *event.Decided) error {
+func (b *Builder) decided(p *part, session string, now int64, d *event.Decided) {
 	switch d.Effect {
 	case "allow", "confine":
-		b.totals.Allowed++
+		p.totals.Allowed++
 		if d.Effect == "confine" {
-			b.totals.Confined++
+			p.totals.Confined++
 		}
-		b.through(session, d)
+		b.through(p, session, d)
 	case "confirm":
-		b.totals.Held++
-		b.row(d).Held++
+		p.totals.Held++
+		p.row(d).Held++
 	case "deny":
-		b.totals.Denied++
-		b.row(d).Denied++
-	default:
-		return fmt.Errorf("report: session %q: a call with effect %q", session, d.Effect)
+		p.totals.Denied++
+		p.row(d).Denied++
 	}
-	b.totals.Calls++
+	p.totals.Calls++
 	var blocked *AuditRow
 	again := d.Effect == "confirm" && (d.Ask == nil || d.Ask.Replaces != "") // with the opinion it had the first time
 	if d.Opinion != nil && !again {
-		blocked = b.opinion(d)
+		blocked = p.opinion(d)
 	}
 	if d.Ruling != nil {
-		b.ruling(d.Ruling)
+		p.ruling(d.Ruling)
 	}
-	b.shadow(d)
-	b.item(session, d)
+	p.shadow(d)
+	p.item(session, d)
 	if d.Ask != nil {
-		b.ask(session, now, d, blocked)
+		b.ask(p, session, now, d, blocked)
 	}
-	return nil
 }
 
 // through counts what let a call run.
-func (b *Builder) through(session string, d *event.Decided) {
+func (b *Builder) through(p *part, session string, d *event.Decided) {
 	switch {
 	case strings.HasPrefix(d.Spent, "grant-"), strings.HasPrefix(d.Spent, "always-"),
 		strings.HasPrefix(d.Spent, "reads-"):
-		b.totals.ByGrant++
+		p.totals.ByGrant++
 	case d.Spent != "":
-		b.totals.ByApproval++
+		p.totals.ByApproval++
 		b.drop(session, d.Spent)
 	}
 	if o := d.Opinion; o != nil && (o.Settled == "allow" || o.Settled == "warn") {
-		b.totals.ByAuditor++
+		p.totals.ByAuditor++
 	}
 	if d.Ruling != nil && d.Ruling.Allow {
-		b.totals.ByVerifier++
+		p.totals.ByVerifier++
 	}
 }
 
 // item counts what an item of the mandate did for a call: it let it run, or held less than was asked for.
-func (b *Builder) item(session string, d *event.Decided) {
+func (p *part) item(session string, d *event.Decided) {
 	i, ask := d.Item, d.Ask != nil && d.Ask.Replaces == ""
 	if i == nil || !ask && (d.Effect != "allow" || i.ID == "") {
 		return
@@ -171,48 +153,20 @@ func (b *Builder) item(session string, d *event.Decided) {
 	if i.ID == "" {
 		k.session = "" // of no item: what is missing is the same in every session
 	}
-	r := keyed(b.items, k, itemKey{tool: others}, func(k itemKey) *ItemRow {
-		row := &ItemRow{Session: k.session, ID: k.id, Giver: k.giver, Tool: k.tool}
-		if k.missing != "" {
-			row.Missing = strings.Split(k.missing, "\x00")
-		}
-		return row
-	})
-	if ask {
+	if r := p.items.at(k); ask {
 		r.Asked++
 	} else {
 		r.Allowed++
 	}
 }
 
-func (b *Builder) row(d *event.Decided) *row {
-	return keyed(b.rows, rowKey{d.Rule, d.Tool, d.Kind}, rowKey{others, others, ""}, func(k rowKey) *row {
-		return &row{Row: Row{Rule: k.rule, Tool: k.tool, Kind: k.kind}}
-	})
-}
-
-// keyed finds the row of a key, or makes it while there is room, or finds that of the rest.
-func keyed[K comparable, V any](m map[K]*V, k, rest K, add func(K) *V) *V {
-	if v := m[k]; v != nil {
-		return v
-	}
-	if len(m) >= maxRows {
-		k = rest
-		if v := m[k]; v != nil {
-			return v
-		}
-	}
-	m[k] = add(k)
-	return m[k]
-}
+func (p *part) row(d *event.Decided) *row { return p.rows.at(rowKey{d.Rule, d.Tool, d.Kind}) }
 
 // opinion counts what the auditor said. It returns the row if the call was blocked
 // because of it.
-func (b *Builder) opinion(d *event.Decided) *AuditRow {
+func (p *part) opinion(d *event.Decided) *AuditRow {
 	o := d.Opinion
-	r := keyed(b.audits, auditKey{o.Source, d.Tool}, auditKey{others, others}, func(k auditKey) *AuditRow {
-		return &AuditRow{Source: k.source, Tool: k.tool}
-	})
+	r := p.audits.at(auditKey{o.Source, d.Tool})
 	r.Asked++
 	if o.Cached {
 		r.Cached++
@@ -235,8 +189,8 @@ func (b *Builder) opinion(d *event.Decided) *AuditRow {
 	return r
 }
 
-func (b *Builder) ruling(r *event.Ruling) {
-	v := keyed(b.verifiers, r.By, others, func(by string) *VerifierRow { return &VerifierRow{By: by} })
+func (p *part) ruling(r *event.Ruling) {
+	v := p.verifiers.at(r.By)
 	if r.Allow {
 		v.Allowed++
 	} else {
@@ -251,49 +205,53 @@ func (b *Builder) ruling(r *event.Ruling) {
 }
 
 // Report is what the records so far say. More may be added after.
-func (b *Builder) Report() Report {
-	asOf := b.newest
-	if !b.opts.Until.IsZero() {
-		asOf = b.opts.Until.UnixNano()
+func (b *Builder) Report(o Options) Report {
+	if o.MinAsked <= 0 {
+		o.MinAsked = 10
 	}
-	out := Report{Totals: b.totals, Questions: []Row{}, Auditor: []AuditRow{}, Verifier: []VerifierRow{}}
-	if b.oldest != 0 {
-		out.From, out.To = time.Unix(0, b.oldest).UTC(), time.Unix(0, asOf).UTC()
+	sum, moved := b.sum(o.Since)
+	out := Report{Totals: sum.totals, Questions: []Row{}, Auditor: []AuditRow{}, Verifier: []VerifierRow{}, Items: []ItemRow{}}
+	if sum.oldest != 0 {
+		out.From, out.To = time.Unix(0, sum.oldest).UTC(), time.Unix(0, b.newest).UTC()
 	}
-	ended := b.ended(asOf)
-	best := b.streaks.best()
-	for _, r := range b.rows {
+	ended := b.ended(moved)
+	best := sum.streaks.best()
+	for _, r := range sum.rows.list {
 		end := ended[r]
 		done := r.finish(end)
-		done.streak = best[r]
+		done.streak = best[r.key()]
 		out.Totals.Expired += end.Expired
 		out.Totals.Pending += end.Pending
 		out.Questions = append(out.Questions, done)
 	}
-	for _, r := range b.audits {
+	for _, r := range sum.audits.list {
 		out.Auditor = append(out.Auditor, *r)
 	}
-	for _, by := range slices.Sorted(maps.Keys(b.verifiers)) {
-		out.Verifier = append(out.Verifier, *b.verifiers[by])
+	for _, r := range sum.verifiers.list {
+		out.Verifier = append(out.Verifier, *r)
 	}
-	slices.SortFunc(out.Questions, func(x, y Row) int {
+	for _, r := range sum.items.list {
+		out.Items = append(out.Items, *r)
+	}
+	out.sort()
+	out.Shadow = shadowRows(sum.shadows.list)
+	out.Suggestions = out.suggest(o.MinAsked)
+	return out
+}
+
+func (r *Report) sort() {
+	slices.SortFunc(r.Questions, func(x, y Row) int {
 		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(y.Denied, x.Denied),
 			cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Kind, y.Kind))
 	})
-	slices.SortFunc(out.Auditor, func(x, y AuditRow) int {
+	slices.SortFunc(r.Auditor, func(x, y AuditRow) int {
 		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(x.Source, y.Source), cmp.Compare(x.Tool, y.Tool))
 	})
-	out.Items = []ItemRow{}
-	for _, r := range b.items {
-		out.Items = append(out.Items, *r)
-	}
-	slices.SortFunc(out.Items, func(x, y ItemRow) int {
+	slices.SortFunc(r.Verifier, func(x, y VerifierRow) int { return cmp.Compare(x.By, y.By) })
+	slices.SortFunc(r.Items, func(x, y ItemRow) int {
 		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(y.Allowed, x.Allowed), cmp.Compare(x.Session, y.Session),
-			cmp.Compare(x.ID, y.ID), cmp.Compare(x.Tool, y.Tool), slices.Compare(x.Missing, y.Missing))
+			cmp.Compare(x.ID, y.ID), cmp.Compare(x.Giver, y.Giver), cmp.Compare(x.Tool, y.Tool), slices.Compare(x.Missing, y.Missing))
 	})
-	out.Shadow = b.shadowRows()
-	out.Suggestions = out.suggest(b.opts.MinAsked)
-	return out
 }
 
 // finish is the row with what is still open put where it belongs.

@@ -25,13 +25,13 @@ func TestAReportNamesItemsAndWhatWasMissing(t *testing.T) {
 			Item: &event.Covering{Missing: []string{"act", "payee"}}, Ask: &event.Ask{ID: "ask-" + session, Expires: at(100)},
 		})
 	}
-	b := report.New(report.Options{})
+	b := report.New()
 	for _, r := range l.records {
 		if err := b.Add(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := b.Report()
+	got := b.Report(report.Options{})
 	if len(got.Items) != 3 {
 		t.Fatalf("got %+v", got.Items)
 	}

@@ -8,14 +8,14 @@ import (
 )
 
 // ask opens a question. One that stands in for another is the same question.
-func (b *Builder) ask(session string, now int64, d *event.Decided, blocked *AuditRow) {
-	q := &question{row: b.row(d), audit: blocked, asked: now, ends: d.Ask.Expires}
+func (b *Builder) ask(p *part, session string, now int64, d *event.Decided, blocked *AuditRow) {
+	q := &question{in: p, row: p.row(d), audit: blocked, asked: now, ends: d.Ask.Expires}
 	if old := b.open[session][d.Ask.Replaces]; old != nil && !old.approved {
 		b.drop(session, d.Ask.Replaces)
-		q.row, q.audit, q.asked = old.row, old.audit, old.asked
+		q.in, q.row, q.audit, q.asked = old.in, old.row, old.audit, old.asked
 	} else {
 		q.row.Asked++
-		b.totals.Asked++
+		p.totals.Asked++
 	}
 	if b.waiting >= maxOpen {
 		b.evict()
@@ -30,9 +30,9 @@ func (b *Builder) ask(session string, now int64, d *event.Decided, blocked *Audi
 }
 
 // answered counts a vote on questions that are open.
-func (b *Builder) answered(session string, now int64, a *event.Answer) {
+func (b *Builder) answered(p *part, session string, now int64, a *event.Answer) {
 	if a.Grant != nil {
-		b.totals.Grants++
+		p.totals.Grants++
 	}
 	if a.Verdict == event.Agree {
 		return // it is still open
@@ -40,19 +40,19 @@ func (b *Builder) answered(session string, now int64, a *event.Answer) {
 	for _, id := range a.IDs {
 		q := b.open[session][id]
 		if q == nil || q.approved {
-			continue // asked before the report begins, or answered already
+			continue // nobody asked it, or it is answered already
 		}
 		q.row.answers.add(max(0, now-q.asked))
 		yes := a.Verdict == "approve"
-		b.streaks.add(session, q.row, yes && a.Grant == nil)
+		q.in.streaks.add(session, q.row.key(), yes && a.Grant == nil)
 		if !yes {
 			q.row.No++
-			b.totals.No++
+			q.in.totals.No++
 			b.drop(session, id)
 			continue
 		}
 		q.row.Yes++
-		b.totals.Yes++
+		q.in.totals.Yes++
 		if q.audit != nil {
 			q.audit.Overridden++
 		}
@@ -101,7 +101,7 @@ func (b *Builder) lapse(session string, now int64) {
 func (b *Builder) end(q *question) {
 	q.close(&q.row.Row)
 	if !q.approved {
-		b.totals.Expired++
+		q.in.totals.Expired++
 	}
 }
 
@@ -127,19 +127,23 @@ func (b *Builder) evict() {
 	}
 }
 
-// ended sums what is open by row, as of a time: expired, pending, unused.
-func (b *Builder) ended(asOf int64) map[*row]Row {
+// ended sums what is open by row of a sum, as of the last record: expired, pending, unused.
+func (b *Builder) ended(moved moved) map[*row]Row {
 	out := map[*row]Row{}
 	for _, list := range b.open {
 		for _, q := range list {
-			r := out[q.row]
+			to := moved.rows[q.row]
+			if to == nil {
+				continue // asked before the report begins
+			}
+			r := out[to]
 			switch {
-			case q.over(asOf):
+			case q.over(b.newest):
 				q.close(&r)
 			case !q.approved:
 				r.Pending++
 			}
-			out[q.row] = r
+			out[to] = r
 		}
 	}
 	return out
@@ -150,36 +154,43 @@ type streaks map[streakKey]*streak
 
 type streakKey struct {
 	session string
-	row     *row
+	row     rowKey
 }
 
 type streak struct{ yes, other int }
 
 // maxStreaks bounds how many are kept; the shortest are forgotten first.
-const maxStreaks = 5_000
+const maxStreaks = 1_000
 
-func (s streaks) add(session string, r *row, yes bool) {
+func (s streaks) add(session string, r rowKey, yes bool) {
+	one := streak{other: 1}
+	if yes {
+		one = streak{yes: 1}
+	}
 	k := streakKey{session, r}
 	if s[k] == nil {
-		for least := 1; len(s) >= maxStreaks; least++ {
-			for key, old := range s {
-				if old.yes <= least {
-					delete(s, key)
-				}
-			}
-		}
+		s.bound(maxStreaks - 1)
 		s[k] = &streak{}
 	}
-	if yes {
-		s[k].yes++
-	} else {
-		s[k].other++
+	s[k].add(one)
+}
+
+func (s *streak) add(o streak) { s.yes, s.other = s.yes+o.yes, s.other+o.other }
+
+// bound forgets the shortest until there are no more than so many.
+func (s streaks) bound(most int) {
+	for least := 1; len(s) > most; least++ {
+		for key, old := range s {
+			if old.yes <= least {
+				delete(s, key)
+			}
+		}
 	}
 }
 
 // best is the longest streak of each row in which every answer was yes.
-func (s streaks) best() map[*row]int {
-	out := map[*row]int{}
+func (s streaks) best() map[rowKey]int {
+	out := map[rowKey]int{}
 	for k, v := range s {
 		if v.other == 0 {
 			out[k.row] = max(out[k.row], v.yes)

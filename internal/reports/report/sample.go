@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// maxSample is how many values are kept; up to so many, quantiles are exact.
-const maxSample = 10_000
+// How many values are kept; up to so many, quantiles are exact.
+const (
+	maxSample     = 10_000 // of a report
+	maxPartSample = 1_000  // of a part, of which there are many
+)
 
 // sample keeps values: all of them or, of more, each with the same chance. The draw is
 // the same each time: a report of the same log is the same report.
@@ -18,13 +21,40 @@ type sample struct {
 
 func (s *sample) add(v int64) {
 	s.seen++
-	if len(s.kept) < maxSample {
+	if len(s.kept) < maxPartSample {
 		s.kept = append(s.kept, v)
 		return
 	}
-	if at := s.next() % s.seen; at < maxSample {
+	if at := s.next() % s.seen; at < maxPartSample {
 		s.kept[at] = v
 	}
+}
+
+// join adds another sample. Where there is no room for all of both, or one of them stands for more than it kept, each gives as many as
+// it stands for, evenly from the least to the most.
+func (s *sample) join(o *sample, most int) {
+	all := s.seen + o.seen
+	if o.seen == 0 {
+		return
+	}
+	if whole := s.seen == uint64(len(s.kept)) && o.seen == uint64(len(o.kept)); whole && len(s.kept)+len(o.kept) <= most {
+		s.kept, s.seen = append(s.kept, o.kept...), all
+		return
+	}
+	room := min(most, len(s.kept)+len(o.kept))
+	theirs := int(float64(room) * float64(o.seen) / float64(all))
+	theirs = min(max(theirs, 1), len(o.kept))
+	s.kept, s.seen = append(evenly(s.kept, min(room-theirs, len(s.kept))), evenly(o.kept, theirs)...), all
+}
+
+// evenly is n of the values, from the least to the most.
+func evenly(values []int64, n int) []int64 {
+	sorted := slices.Sorted(slices.Values(values))
+	out := make([]int64, 0, n)
+	for i := range n {
+		out = append(out, sorted[(2*i+1)*len(sorted)/(2*n)])
+	}
+	return out
 }
 
 // next is a draw of 64 bits: a counter, mixed.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -22,12 +21,12 @@ type shadowKey struct{ tool, live, shadow, rule string }
 
 // shadow counts the candidate's answer. What came after the policy (approvals, the
 // auditor, the verifier) is taken out of the comparison as far as the record tells.
-func (b *Builder) shadow(d *event.Decided) {
+func (p *part) shadow(d *event.Decided) {
 	s := d.Shadow
 	if s == nil {
 		return
 	}
-	b.totals.Shadowed++
+	p.totals.Shadowed++
 	live := d.Effect
 	if d.Spent != "" || d.Opinion != nil && d.Opinion.Kind != "caution" && d.Runs() {
 		live = "confirm" // it was held until somebody said yes
@@ -35,17 +34,13 @@ func (b *Builder) shadow(d *event.Decided) {
 	if live == s.Effect {
 		return
 	}
-	b.totals.Differ++
-	k := shadowKey{d.Tool, live, s.Effect, s.Rule}
-	r := keyed(b.shadows, k, shadowKey{others, others, others, others}, func(k shadowKey) *ShadowRow {
-		return &ShadowRow{Tool: k.tool, Live: k.live, Shadow: k.shadow, Rule: k.rule}
-	})
-	r.Calls++
+	p.totals.Differ++
+	p.shadows.at(shadowKey{d.Tool, live, s.Effect, s.Rule}).Calls++
 }
 
-func (b *Builder) shadowRows() []ShadowRow {
+func shadowRows(list []*ShadowRow) []ShadowRow {
 	out := []ShadowRow{}
-	for _, r := range slices.Collect(maps.Values(b.shadows)) {
+	for _, r := range list {
 		out = append(out, *r)
 	}
 	slices.SortFunc(out, func(x, y ShadowRow) int {

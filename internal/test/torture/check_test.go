@@ -2,7 +2,6 @@ package torture_test
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -218,12 +217,4 @@ func verify(ctx context.Context, log *rows.Reader, heads []store.Head, f *faults
 		}
 	}
 	return nil
-}
-
-// add brings together what several logs held.
-func (g *ledger) add(other *ledger) {
-	for kind, n := range other.kinds {
-		g.kinds[kind] += n
-	}
-	maps.Copy(g.spent, other.spent)
 }

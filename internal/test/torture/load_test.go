@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/test/pgtest"
 )
 
 // Load: how many calls a second are decided durably, by how many clients ask at once, and how long each waits. Nothing is held against the
@@ -80,8 +82,13 @@ func beside(t testing.TB, s *server, busy func(context.Context, int) error) func
 
 // BEY-10: many callers wait for people, half of them are approved and half denied, and each is told what was answered to it.
 func TestManyHeldCalls(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { holdMany(t, "") })
+	t.Run("PostgreSQL", func(t *testing.T) { holdMany(t, pgtest.Start(t).New(t)) })
+}
+
+func holdMany(t *testing.T, store string) {
 	n := many("TORTURE_HELD", 50, 2000)
-	s := newHouse(t, "").must(t)
+	s := newHouse(t, store).must(t)
 	s.http.Timeout = 10 * time.Minute
 	type result struct {
 		approved bool
@@ -121,17 +128,18 @@ func TestManyHeldCalls(t *testing.T) {
 	close(everybody)
 	all.Wait()
 	close(results)
-	wrong := 0
+	wrong, why := 0, ""
 	for r := range results {
 		if r.err != nil || r.Block == r.approved {
-			wrong++
+			wrong, why = wrong+1, fmt.Sprintf("%+v, %v", r.answer, r.err)
 		}
 	}
 	took := answered.row(time.Second)
 	table(t, "held calls", []string{"held", "answer p50 ms", "p99 ms", "max ms", "told wrong"},
 		[][]string{{strconv.Itoa(n), took[1], took[2], took[3], strconv.Itoa(wrong)}})
 	if wrong > 0 || answered.failed > 0 {
-		t.Errorf("%d of %d callers were told something else than was answered, %d answers failed (%v): %s", wrong, n, answered.failed, answered.why, s.said.String())
+		t.Errorf("%d of %d callers were told something else than was answered (%s), %d answers failed (%v): %s",
+			wrong, n, why, answered.failed, answered.why, s.said.String())
 	}
 }
 

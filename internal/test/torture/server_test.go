@@ -208,6 +208,7 @@ type answer struct {
 	Tidemark struct {
 		Taint    string `json:"taint"`
 		Verdict  string `json:"verdict"`
+		Rule     string `json:"rule"`
 		Spent    string `json:"spent"`
 		Write    string `json:"write"`
 		Approval *struct {

@@ -42,11 +42,37 @@ func TestStart(t *testing.T) {
 		if m["tidemark_sessions_in_memory"] > 10 {
 			t.Errorf("the start read %v sessions", m["tidemark_sessions_in_memory"])
 		}
+		counted, first := reported(t, s)
+		_, second := reported(t, s)
+		s.kill()
+		s = h.must(t)
+		again, third := reported(t, s)
+		if again != counted || counted == 0 {
+			t.Errorf("a report of %d calls says %d after kill -9", counted, again)
+		}
 		ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-		rows = append(rows, []string{strconv.Itoa(n), strconv.Itoa(open), ms(listening), ms(ready), ms(decided)})
+		rows = append(rows, []string{strconv.Itoa(n), strconv.Itoa(open), ms(listening), ms(ready), ms(decided), ms(first), ms(second), ms(third)})
 		s.kill()
 	}
-	table(t, "start", []string{"records", "open questions", "listening ms", "ready ms", "a turn begun ms"}, rows)
+	table(t, "start", []string{
+		"records", "open questions", "listening ms", "ready ms", "a turn begun ms", "first report ms", "second", "after kill -9",
+	}, rows)
+}
+
+// reported is how many calls a report counts, and how long it took.
+func reported(t testing.TB, s *server) (calls int, took time.Duration) {
+	t.Helper()
+	var r struct {
+		Totals struct {
+			Calls int `json:"calls"`
+		} `json:"totals"`
+	}
+	s.http.Timeout = 10 * time.Minute // the first one counts everything
+	began := time.Now()
+	if err := s.call(t.Context(), http.MethodGet, "/v1/report", nil, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r.Totals.Calls, time.Since(began)
 }
 
 // fillLog writes records into the log of a house, in sessions of a hundred with one open question each.

@@ -6,13 +6,17 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/rand"
+	"database/sql"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/sqlite"
 	"github.com/tidemark/tidemark/tool"
@@ -25,8 +29,8 @@ var made = time.Date(2026, 11, 17, 3, 53, 10, 0, time.UTC)
 // sessions are those of the folder; in each a page was read that asks for a file.
 var sessions = []string{"open", "approved", "granted", "running"}
 
-// folder is the data folder of commit 887df8c6, as a monitor of today opens it.
-func folder(t *testing.T) *tidemark.Monitor {
+// unpacked is the log of commit 887df8c6, as it was.
+func unpacked(t *testing.T) []byte {
 	t.Helper()
 	packed, err := os.ReadFile("testdata/887df8c6.db.gz")
 	if err != nil {
@@ -40,8 +44,14 @@ func folder(t *testing.T) *tidemark.Monitor {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return raw
+}
+
+// folder is the data folder of that commit, as a monitor of today opens it.
+func folder(t *testing.T) *tidemark.Monitor {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "tidemark.db")
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
+	if err := os.WriteFile(path, unpacked(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
@@ -122,5 +132,50 @@ func TestALogOfAnEarlierVersionIsRead(t *testing.T) {
 	}
 	if asked != 3 {
 		t.Errorf("the log has %d questions, want 3", asked)
+	}
+}
+
+// A backup that an earlier version made is restored, and stays as it is; one of a later version is refused, with what to do.
+func TestABackupOfAnotherVersion(t *testing.T) {
+	backup := app.Paths{Data: t.TempDir()}
+	raw := unpacked(t)
+	if err := os.WriteFile(backup.DB(), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to := app.Paths{Data: filepath.Join(t.TempDir(), "data")}
+	c, err := app.Restore(t.Context(), to, backup.Data, time.Now())
+	if err != nil || !c.Report.OK() || c.Report.Sessions < int64(len(sessions)) {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if now, err := os.ReadFile(backup.DB()); err != nil || !bytes.Equal(now, raw) {
+		t.Errorf("the backup was changed (%v)", err)
+	}
+	log, err := app.OpenLog(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sessions {
+		if v, err := log.Monitor.View(t.Context(), name); err != nil || v.Agent != "desk" {
+			t.Errorf("%s: %+v, %v", name, v, err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	newer := app.Paths{Data: t.TempDir()}
+	if _, err := app.Restore(t.Context(), newer, to.Data, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", newer.DB())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "INSERT INTO schema_version (version_id, is_applied) VALUES (99, 1)")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.Restore(t.Context(), to, newer.Data, time.Now()); err == nil || !strings.Contains(err.Error(), "use the newer program") {
+		t.Errorf("a backup of a later version: %v", err)
 	}
 }
