@@ -35,7 +35,7 @@ const mostFirsts = 500
 // them may have written is none of the next one's. now is what the repository has. Where it cannot be kept nothing is pinned.
 func pinned(folder, session, workspace string, now map[string]string) broker.Pins {
 	sum := sha256.Sum256([]byte(workspace))
-	file := filepath.Join(folder, "pins-"+hex.EncodeToString(sum[:8])+".json")
+	file := filepath.Join(folder, hex.EncodeToString(sum[:8])+".json")
 	var all []first
 	raw, err := os.ReadFile(file)
 	if err == nil {
@@ -55,7 +55,10 @@ func pinned(folder, session, workspace string, now map[string]string) broker.Pin
 	}
 	if raw, err = strictjson.Marshal(kept); err == nil && (!known || len(kept) != len(all)) {
 		half := file + ".half"
-		if err = os.WriteFile(half, raw, 0o600); err == nil {
+		if err = os.MkdirAll(folder, 0o700); err == nil {
+			err = os.WriteFile(half, raw, 0o600)
+		}
+		if err == nil {
 			err = os.Rename(half, file)
 		}
 	}

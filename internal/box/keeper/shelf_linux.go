@@ -230,7 +230,7 @@ func (s *shelf) make(h *held, w box.Want) {
 	taken := time.Now()
 	w.Guard = append(w.Guard, kept.Guard...)
 	h.record.Snapshot = kept.Name
-	h.pins = pinned(boxesIn(s.o.Data), h.grant.Session, w.Workspace, snapshot.Tracked(w.Workspace, isList))
+	h.pins = pinned(filepath.Join(s.o.Data, "pins"), h.grant.Session, w.Workspace, snapshot.Tracked(w.Workspace, isList))
 	h.want = w
 	h.out = s.wayOut(h)
 	w.Out = h.out
