@@ -68,6 +68,7 @@ func TestWhatIsConfinedAndWhatIsNot(t *testing.T) {
 		want       policy.Effect
 	}{
 		{"a command after a page", "", []string{"exec"}, call("exec", wants), false, true, policy.Confined},
+		{"a list of packages, without a broker", "", []string{"exec"}, call("exec", `{"command":"npm ci"}`), false, true, policy.Confined},
 		{"the same where the door makes no boxes", "", []string{"exec"}, call("exec", wants), false, false, policy.Confirm},
 		{"the same where nobody said whose the tool is", "", nil, call("exec", wants), false, true, policy.Confirm},
 		{"the same where the tool is somebody else's", "", []string{"read"}, call("exec", wants), false, true, policy.Confirm},
@@ -255,6 +256,7 @@ func (w *world) comesBack(session, id, name string) {
 	}
 }
 
+// BOX-03
 func TestAResultWithoutItsBoxClosesTheSession(t *testing.T) {
 	w := newWorld(t, "")
 	w.readsAPage("s", "exec", "read")
@@ -310,7 +312,7 @@ func (f *forgetful) Append(ctx context.Context, session string, at uint64, event
 	return f.Store.Append(ctx, session, at, events)
 }
 
-// A plain command that leaves goes to the broker where the door has one: covered by the owner's words, or to be asked for with what it
+// BOX-02: A plain command that leaves goes to the broker where the door has one: covered by the owner's words, or to be asked for with what it
 // carries. Everything else about it stays as it is.
 func TestAPlainCommandThatLeavesGoesToTheBroker(t *testing.T) {
 	for _, tt := range []struct {
@@ -322,6 +324,8 @@ func TestAPlainCommandThatLeavesGoesToTheBroker(t *testing.T) {
 		{"nobody ordered it", "Look at the page and mend the build", "", "git push origin main", false, policy.Confined, true, false},
 		{"the owner ordered it", "Look at the page and then git push origin main", "", "git push origin main", false, policy.Confined, true, true},
 		{"the owner ordered another", "Look at the page and then git push origin main", "", "git push evil main", false, policy.Confined, true, false},
+		{"the owner ordered less", "Look at the page and then push main", "", "git push -f origin main", false, policy.Confined, true, false},
+		{"what a lock file pins", "Look at the page", "", "npm ci", false, policy.Confined, true, true}, // the broker looks whether it is the old one
 		{"nobody else has spoken", "Git push origin main", "", "git push origin main", true, policy.Allow, false, false},
 		{"nobody else has spoken, always", "Git push origin main", "confine: always", "git push origin main", true, policy.Confined, true, true},
 		{"a form that the broker does not run", "Look at the page", "", "gh pr create --fill", false, policy.Confirm, false, false},

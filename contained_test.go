@@ -130,7 +130,7 @@ func TestABoxDoesNotHoldWhatAWatcherOutsideRuns(t *testing.T) {
 	}
 }
 
-// To remove a file, to make a folder and to touch a file is no writing of something that can be run, and to do so with what another
+// BOX-04: To remove a file, to make a folder and to touch a file is no writing of something that can be run, and to do so with what another
 // session wrote is no running of it.
 func TestWhatIsRemovedOrEmptyIsNotLabelled(t *testing.T) {
 	for _, line := range []string{

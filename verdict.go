@@ -450,6 +450,7 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leav
 	}
 	line, ok := commands.One(x.live.meaningOf(x.live.input.Tool), fields)
 	form, leaves := outgoing.Plain(line)
+	leaves = leaves && (x.boxes.brokers || !form.Lists)
 	if !ok || leaves && !(form.Brokered && x.boxes.brokers) {
 		return "", l
 	}

@@ -88,7 +88,7 @@ func (m *agentsMachine) tidemark(args ...string) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// From the first command, which starts the keeper, to the undo of what the session did, and of the undo.
+// BOX-04: From the first command, which starts the keeper, to the undo of what the session did, and of the undo.
 func TestASessionsCommandsAreBoxedAndUndone(t *testing.T) {
 	m := newAgentsMachine(t)
 	if code, out := m.box("one-1", `echo evil > a.txt; echo x > new; echo "$API_KEY"; exit 3`); code != 3 || out != "\n" {

@@ -168,7 +168,7 @@ func TestACommandOfCodexRunsInABoxUnasked(t *testing.T) {
 	}
 }
 
-// An agent that runs the model's line in place of ours has run it outside: nothing acts in that session any more.
+// BOX-03: An agent that runs the model's line in place of ours has run it outside: nothing acts in that session any more.
 func TestALineThatCodexDropsClosesItsSession(t *testing.T) {
 	c := newCodexHouse(t)
 	c.install("--box")
@@ -253,7 +253,7 @@ func TestTheOwnerIsAskedForWhatACommandOfCodexWants(t *testing.T) {
 	}
 }
 
-// A version that does not run the line it is given is found out before any of its commands is sent to a box, and so is one that was
+// BOX-03: A version that does not run the line it is given is found out before any of its commands is sent to a box, and so is one that was
 // changed since it was tried.
 func TestAnAgentThatDoesNotObeyIsAskedAsBefore(t *testing.T) {
 	c := newCodexHouse(t)

@@ -116,7 +116,7 @@ ask POST /llm/canary/v1/chat/completions sk-theirs "$body"
 echo kept > $CLAUDE_CONFIG_DIR/memory
 `
 
-// A whole agent: its models are behind the monitor, the key is not in the box, nothing else of the monitor's can be reached, and its
+// BOX-01: A whole agent: its models are behind the monitor, the key is not in the box, nothing else of the monitor's can be reached, and its
 // settings go with the box. The server is started for it where none runs.
 func TestRunAWholeAgent(t *testing.T) {
 	h := newBoxedHome(t)
@@ -168,7 +168,7 @@ func TestRunGivesNoModelsUnasked(t *testing.T) {
 	}
 }
 
-// Without namespaces a command runs in a reduced box, and it is said; an agent as a whole does not run.
+// BOX-05: Without namespaces a command runs in a reduced box, and it is said; an agent as a whole does not run.
 func TestRunReduced(t *testing.T) {
 	h := newBoxedHome(t)
 	if v, err := box.Landlock(); err != nil || v < 6 {
@@ -194,7 +194,7 @@ func TestRunReduced(t *testing.T) {
 	}
 }
 
-// What is lost here is in the status.
+// BOX-05: What is lost here is in the status.
 func TestStatusSaysWhatIsLost(t *testing.T) {
 	h := newBoxedHome(t)
 	for name, c := range map[string]struct {
@@ -213,7 +213,7 @@ func TestStatusSaysWhatIsLost(t *testing.T) {
 	}
 }
 
-// Where a box cannot be made nothing runs.
+// BOX-01: Where a box cannot be made nothing runs.
 func TestRunRefusesWithoutABox(t *testing.T) {
 	h := newBoxedHome(t)
 	mark := filepath.Join(h.ws, "ran")

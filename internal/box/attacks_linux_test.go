@@ -282,7 +282,7 @@ func (h *harm) endedBy() syscall.Signal {
 	return h.pid.ProcessState.Sys().(syscall.WaitStatus).Signal()
 }
 
-// Nothing that a line does in the box is noticed outside, and without the box each does harm: or it would prove nothing.
+// BOX-01: Nothing that a line does in the box is noticed outside, and without the box each does harm: or it would prove nothing.
 func TestNoAttackDoesHarm(t *testing.T) {
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {

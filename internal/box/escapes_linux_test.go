@@ -146,6 +146,7 @@ func listenIn(t *testing.T, paths ...string) {
 	}
 }
 
+// BOX-01
 func TestNoEscapeGoesThrough(t *testing.T) {
 	for _, e := range escapes {
 		t.Run(e.name, func(t *testing.T) {

@@ -240,7 +240,7 @@ func (w *world) help(name string, more ...string) *exec.Cmd {
 	return cmd
 }
 
-// However the owner of a box ends, no process and no mount is left.
+// BOX-01: However the owner of a box ends, no process and no mount is left.
 func TestABoxDiesWithItsOwner(t *testing.T) {
 	w := newWorld(t)
 	w.shut(w.open(nil)) // or it is skipped
@@ -301,7 +301,7 @@ func processesWith(word string) []string {
 	return out
 }
 
-// Without namespaces nothing is run, and the reason is told.
+// BOX-01: Without namespaces nothing is run, and the reason is told.
 func TestWithoutNamespacesNothingRuns(t *testing.T) {
 	for how, want := range map[string]string{"filter": "a container or another sandbox", "setting": "user.max_user_namespaces must be above 0"} {
 		t.Run(how, func(t *testing.T) {

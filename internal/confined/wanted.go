@@ -24,6 +24,7 @@ type verb struct {
 var verbs = map[string]verb{
 	"read":    {"read", true},
 	"connect": {"send", true},
+	"port":    {"send", true},
 	"push":    {"send", false},
 	"fetch":   {"read", true},
 	"pull":    {"change", true},
@@ -56,7 +57,9 @@ func Lasts(w *event.Wanted) bool { return verbs[w.Verb].task }
 func Free(path string) bool { return path == "program" || path == "command" }
 
 // Brings reports whether what is wanted brings words of others into the output of the command that runs.
-func Brings(w *event.Wanted) bool { return w.Verb == "read" || w.Verb == "connect" }
+func Brings(w *event.Wanted) bool {
+	return w.Verb == "read" || w.Verb == "connect" || w.Verb == "port"
+}
 
 // The bounds of what is wanted.
 const (
@@ -110,6 +113,8 @@ func Sentence(w *event.Wanted) string {
 		out = fmt.Sprintf("%s wants to read from %s: an address of at most 2 KB is sent there, and nothing else", who, host)
 	case "connect":
 		out = fmt.Sprintf("%s wants to reach %s: it can send there whatever it can read, and what it sends is not looked at", who, at)
+	case "port":
+		out = fmt.Sprintf("%s wants the service at port %d of this machine: it can have that do whatever it does for you", who, w.Port)
 	case "push":
 		out = fmt.Sprintf("git push to %s: %s, %s", repository(w), count(len(w.Commits)+w.More, "commit"), count(len(w.Files), "file"))
 		if len(w.Refs) > 0 {

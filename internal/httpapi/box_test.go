@@ -65,6 +65,7 @@ func TestACommandIsConfinedAndItsTicketRedeemedOnce(t *testing.T) {
 	}
 }
 
+// BOX-03
 func TestAResultWithoutItsBoxIsTold(t *testing.T) {
 	w := open(t, "")
 	confined(w, "s", "c1", makes)

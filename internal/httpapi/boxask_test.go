@@ -66,6 +66,7 @@ func wantAllow(t *testing.T, what string, a answer, allow bool) {
 	}
 }
 
+// BOX-02
 func TestAPersonIsAskedForWhatACommandInABoxWants(t *testing.T) {
 	w := open(t, "")
 	ticket := runs(w, "s", "c1", makes)
@@ -89,6 +90,7 @@ func TestAPersonIsAskedForWhatACommandInABoxWants(t *testing.T) {
 	wantAllow(t, "a second time", wants(w, ticket, makes, "connect", "api.example", 443), false)
 }
 
+// BOX-02
 func TestAYesIsForOneVerbAtOnePlaceInOneSession(t *testing.T) {
 	for _, tt := range []struct {
 		name, verb, host string

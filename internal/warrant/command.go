@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/commands"
@@ -195,7 +196,7 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !(c.chosen(addresses) && c.sending()):
 		return "it may carry a secret away", ""
 	case e.Has(shell.NetworkWrite | shell.Mail):
-		return c.sends(addresses)
+		return c.sends(line, addresses)
 	}
 	for _, s := range line.Secrets {
 		if keyFile(s) {
@@ -233,7 +234,7 @@ func (c *Context) razes(line *shell.Line) string {
 var ships = list("ships")
 
 // sends is what speaks against a command that sends something away.
-func (c *Context) sends(addresses []string) (why, value string) {
+func (c *Context) sends(line *shell.Line, addresses []string) (why, value string) {
 	for _, u := range addresses {
 		if e, _ := c.address(u); e < Own {
 			return "it sends to an address that I could not find in your words", u
@@ -245,7 +246,62 @@ func (c *Context) sends(addresses []string) (why, value string) {
 	case c.outside && !c.sending():
 		return "it sends something to an address that I took you to name for something else", addresses[0]
 	}
+	return c.pushes(line)
+}
+
+var forces, tagged, wholes = list("forces"), list("tagged"), list("wholes")
+
+// pushes is what speaks against a push that does more over there than adding commits, once others have spoken: the word "push" alone
+// orders none of it.
+func (c *Context) pushes(line *shell.Line) (why, value string) {
+	if !c.outside {
+		return "", ""
+	}
+	for i := range line.Runs {
+		args, ok := shell.GitArgs(&line.Runs[i], "push")
+		if !ok && line.Runs[i].Name == "git" && line.Runs[i].Effects.Has(shell.NetworkWrite) {
+			return "it pushes in a way that I do not know", ""
+		}
+		if !ok {
+			continue
+		}
+		words := make([]string, len(args))
+		for k := range args {
+			words[k] = args[k].Text
+		}
+		p := outgoing.Pushes(words, func(k int) bool { return args[k].Known })
+		unsaid := func(name string) bool { return !c.index.Said(name) }
+		switch {
+		case p.Unread:
+			return "it pushes in a way that I do not know", ""
+		case p.Forces && !c.bids(forces, 0):
+			return "it puts something else in the place of what is there, and I could not find that in your words", ""
+		case p.Removes && !c.bids(nil, vocabulary.Delete):
+			return "it removes something over there, and I could not find that in your words", ""
+		case p.Many && !c.bids(wholes, 0):
+			return "it pushes all that there is here, and I could not find that in your words", ""
+		case p.Tags && !c.bids(tagged, 0):
+			return "it sets tags, and I could not find that in your words", ""
+		case slices.ContainsFunc(p.Names, unsaid):
+			return "it sets a branch that I could not find in your words", p.Names[slices.IndexFunc(p.Names, unsaid)]
+		case slices.ContainsFunc(p.Marks, unsaid) && !c.bids(tagged, 0):
+			return "it may set a tag, and I could not find that in your words", p.Marks[slices.IndexFunc(p.Marks, unsaid)]
+		}
+	}
 	return "", ""
+}
+
+// bids reports whether a clause that asks for something, and forbids nothing, has one of some words or asks for an act of some classes.
+func (c *Context) bids(words map[string]bool, classes vocabulary.Classes) bool {
+	for _, cl := range c.user.scope() {
+		if cl.question || cl.denies || cl.forbids != 0 || len(cl.refused.list) > 0 {
+			continue
+		}
+		if cl.classes.Any(classes) || slices.ContainsFunc(cl.stems.list, func(s string) bool { return words[s] }) {
+			return true
+		}
+	}
+	return false
 }
 
 // sending reports whether the user asks for something that leaves: an address that is only to be looked at is none to write to.

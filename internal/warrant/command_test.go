@@ -1,6 +1,7 @@
 package warrant_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/warrant"
@@ -46,6 +47,45 @@ func TestAPlainCommandThatLeavesIsAskedForByItsVerb(t *testing.T) {
 			if w := of(desk(said), "bash", `{"command":`+quote(line)+`}`); asked(w) != want {
 				t.Errorf("%q, %s: asked %v, want %v: %+v", said, line, asked(w), want, w.Slots)
 			}
+		}
+	}
+}
+
+// BOX-02: the word "push" orders commits to be added to a branch, and nothing else. Each line is one that somebody would write who has read
+// what a plain push needs.
+func TestAPushThatDoesMoreIsAskedForByMore(t *testing.T) {
+	more := map[string][]string{
+		"force":  {"git push -f", "git push --force origin", "git push -uf origin main", "git push --force-with-lease", "git push --force-with-lease=main origin main", "git push origin +main", "git push origin +HEAD"},
+		"remove": {"git push origin :main", "git push -d origin main", "git push origin --delete main", "git push origin :refs/heads/main"},
+		"all":    {"git push --all", "git push --branches origin", "git push origin 'refs/heads/*:refs/heads/*'"},
+		"tags":   {"git push --tags", "git push --follow-tags", "git push origin tag main", "git push origin refs/tags/main", "git push origin v1.0"},
+		"never":  {"git push --forc origin main", "git push --receive-pack=x origin", "git push -o x", "git push origin $B", "git push --prune origin", "git push --mirror", "git send-pack --force origin main"},
+		"branch": {"git push origin HEAD:release", "git push origin main:production"},
+	}
+	around := []string{"%s", "cd /work/acme && %s", "git add -A && git commit -qm x && %s", "git -C . push; %s", "bash -c '%s'", "true; %s || true", "git -c a.b=c push && %s"}
+	for said, fine := range map[string]string{
+		"Fix the boats and push.": "", "Fix the boats and push main to origin": "", "Push main. Never force it, never delete anything, no tags.": "",
+		"Force-push main.": "force", "Rebase it and force push the branch": "force", "Push with --force to main": "force",
+		"Delete the branch main on origin, then push": "remove", "Push all branches": "all", "Tag it and push the tags": "tags", "Push main to release and to production": "branch",
+		"Push it, and tell me what a force push would do?": "", "Commit, push; don't force-push.": "",
+	} {
+		for kind, lines := range more {
+			for i, line := range lines {
+				line = strings.Replace(around[i%len(around)], "%s", line, 1)
+				if w := of(desk(said), "bash", `{"command":`+quote(line)+`}`); !asked(w) && kind != fine {
+					t.Errorf("%q, %s: not asked", said, line)
+				}
+			}
+		}
+		for _, line := range more[fine] {
+			if w := of(desk(said), "bash", `{"command":`+quote(line)+`}`); asked(w) {
+				t.Errorf("%q, %s: asked: %+v", said, line, w.Slots)
+			}
+		}
+	}
+	for _, line := range []string{"git push", "git push -u origin HEAD", "git push -q origin main", "cd /work/acme && git push", "git push origin main:main"} {
+		if w := of(desk("Fix the boats and push."), "bash", `{"command":`+quote(line)+`}`); asked(w) {
+			t.Errorf("%s: asked: %+v", line, w.Slots)
 		}
 	}
 }

@@ -44,8 +44,8 @@ func opencode() *Agent {
 		Name: "opencode",
 		Read: opencodeRead,
 		Pass: opencodePass, Refuse: opencodeRefuse, Hold: opencodeHold, Kept: opencodeKept,
-		Limits: Limits{Apart: true},
-		Tools:  &Tools{Agent: "opencode", Names: opencodeTools}, Proxied: true,
+		Limits: Limits{Apart: true}, Prefix: opencodePrefix(),
+		Tools: &Tools{Agent: "opencode", Names: opencodeTools}, Proxied: true,
 	}
 }
 
@@ -57,7 +57,7 @@ func opencodeRead(in Input, names *Tools) (*Event, error) {
 	if err := same("event", &p.Hook, in.Event); err != nil {
 		return nil, err
 	}
-	e := &Event{Name: p.Hook, Session: p.In.Session, Parent: p.Parent, Cwd: p.Dir, CallID: p.In.CallID, Speaker: Owner}
+	e := &Event{Name: p.Hook, Session: p.In.Session, Parent: p.Parent, Cwd: p.Dir, CallID: p.In.CallID, Named: p.In.Tool, Speaker: Owner}
 	switch p.Hook {
 	case "init":
 		e.Kind = Ignored
@@ -146,6 +146,7 @@ func (p *opencodePayload) called(e *Event, names *Tools) error {
 	if err := unmarshal(p.Out, &out); err != nil {
 		return err
 	}
+	e.Input = out.Args
 	return names.fill(e, p.In.Tool, out.Args)
 }
 
@@ -215,6 +216,9 @@ func opencodeTrial(s Stage) Launch {
 			s.home(".config", "opencode", "opencode.json"),
 			map[string]any{"model": "canary/m", "provider": map[string]any{"canary": provider}},
 		}},
+		Fetched: []Place{
+			opencodeOwn("node_modules"), opencodeOwn("package.json"), opencodeOwn("package-lock.json"), opencodeOwn("bun.lock"),
+		},
 		Args: []string{"run", "--format", "json", Words},
 		Env: []string{
 			"XDG_CONFIG_HOME=" + s.home(".config"), "XDG_DATA_HOME=" + s.home(".local", "share"),
@@ -222,4 +226,9 @@ func opencodeTrial(s Stage) Launch {
 			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		},
 	}
+}
+
+// opencodeOwn is where OpenCode keeps what plugins need, which it fetches where there is one.
+func opencodeOwn(name string) Place {
+	return Place{Variable: "XDG_CONFIG_HOME", Home: ".config", File: "opencode/" + name}
 }

@@ -8,10 +8,12 @@ import (
 // Prefix is how an agent has all its commands started by a program that a variable names. By that they come into a box without another
 // line being put in the model's place: the agent's own rules and questions are about the model's line, and stay in force.
 type Prefix struct {
-	Variable string // names the program
-	Setting  []string
-	Session  string // the variable in which commands are told the session
-	Tool     string // the agent's own name of the tool whose commands come that way
+	Variable string   // names the program
+	Setting  []string // of the agent's, which sets the variable; none: the agent's plugin sets it
+	Session  string   // the variable in which commands are told the session
+	Own      string   // the variable in which they are told the shell that the agent would use without us; "": there is none
+	Dash     bool     // it is started as a shell is: with "-c" and the line
+	Tool     string   // the agent's own name of the tool whose commands come that way
 	// Read reads what the program is given. False: it is no command of that tool. One that is and cannot be read has no Line.
 	Read func(line string) (Wrapped, bool)
 }
@@ -89,6 +91,15 @@ func claudeWrapped(line string) (Wrapped, bool) {
 		w.Source, _ = unquote(after)
 	}
 	return w, true
+}
+
+// opencodePrefix was seen obeyed by OpenCode 1.18. Its plugin names the program as the shell of its settings once all of them are read, so
+// that no project's do; and tells the hook which shell they name at each call.
+func opencodePrefix() *Prefix {
+	return &Prefix{
+		Variable: "TIDEMARK_OPENCODE_SHELL", Session: "TIDEMARK_OPENCODE_SESSION", Own: "TIDEMARK_OPENCODE_OWN", Tool: "bash", Dash: true,
+		Read: func(line string) (Wrapped, bool) { return Wrapped{Line: line}, true },
+	}
 }
 
 // unquote reads one word that consists of what no shell gives a meaning to, and of quoted parts in which nothing has one, and what

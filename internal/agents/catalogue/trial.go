@@ -27,7 +27,9 @@ type Launch struct {
 	With  map[string]any // what stands in the file with our hooks besides
 	User  map[string]any // what must stand in the user's settings for it to run
 	Files []Aside
-	Ended string // what it prints where a hook ended its run, if it says no more than that
+	// Fetched is what the agent has fetched for itself already, by the user's own settings: a trial need not wait for it again.
+	Fetched []Place
+	Ended   string // what it prints where a hook ended its run, if it says no more than that
 }
 
 // Aside is another file that the agent needs, as JSON.

@@ -60,7 +60,7 @@ func PrefixTaken(w World, agent string) string {
 		return ""
 	}
 	own := w.env(a.Prefix.Variable)
-	if path, err := a.path(w); err == nil {
+	if path, err := a.path(w); err == nil && len(a.Prefix.Setting) > 0 {
 		if d, err := a.reader(w).Open(path); err == nil {
 			if n := d.Find(a.Prefix.Setting...); n != nil {
 				own = strings.Trim(string(d.Raw(n)), `"`)

@@ -6,6 +6,11 @@ import { isMainThread } from "node:worker_threads";
 
 const HOOK = [];
 const LIMIT_MS = 0;
+const SHELL = ""; // the program that starts its commands, in a box where they are to run in one; "": its own shell does
+
+// The settings as they are now, and the shell that they name without us.
+let settings = {};
+let own = "";
 
 function ask(message) {
   return new Promise((resolve) => {
@@ -14,7 +19,10 @@ function ask(message) {
     const no = (reason) => resolve({ allow: false, reason });
     let child;
     try {
-      child = spawn(HOOK[0], HOOK.slice(1), { stdio: ["pipe", "pipe", "pipe"] });
+      child = spawn(HOOK[0], HOOK.slice(1), {
+        stdio: ["pipe", "pipe", "pipe"],
+        env: { ...process.env, TIDEMARK_OPENCODE_SHELL: settings.shell || "" },
+      });
     } catch (e) {
       return no("Tidemark: the hook cannot be started, so this may not go on: " + e.message);
     }
@@ -96,6 +104,17 @@ export const Tidemark = async ({ client, directory }) => {
   }
 
   return {
+    config: async (all) => {
+      settings = all;
+      if (!SHELL || all.shell === SHELL) return;
+      own = all.shell || "";
+      all.shell = SHELL;
+    },
+    "shell.env": async (input, output) => {
+      if (!SHELL) return;
+      output.env.TIDEMARK_OPENCODE_SESSION = input.sessionID || "";
+      output.env.TIDEMARK_OPENCODE_OWN = own;
+    },
     event: async ({ event }) => {
       if (event.type !== "session.created" && event.type !== "session.deleted") return;
       const info = (event.properties && event.properties.info) || {};

@@ -37,12 +37,30 @@ func (r *rig) prepare() (catalogue.Launch, error) {
 			return l, err
 		}
 	}
+	for _, p := range l.Fetched {
+		r.fetched(r.w.file(p), filepath.Join(r.home, filepath.FromSlash(p.Home), filepath.FromSlash(p.File)))
+	}
 	for _, f := range l.Files {
 		if err := writeJSON(f.Path, f.Value); err != nil {
 			return l, err
 		}
 	}
 	return l, nil
+}
+
+// fetched puts what the agent has fetched already where the agent of the trial looks for it. Where that cannot be it fetches it itself.
+func (r *rig) fetched(from, to string) {
+	info, err := os.Stat(from)
+	if err != nil || os.MkdirAll(filepath.Dir(to), 0o700) != nil {
+		return
+	}
+	if info.IsDir() {
+		_ = os.Symlink(from, to)
+		return
+	}
+	if raw, err := os.ReadFile(from); err == nil {
+		_ = os.WriteFile(to, raw, 0o600)
+	}
 }
 
 // aside writes what the agent needs besides the administrator's hooks to run at all.
@@ -137,7 +155,7 @@ func (r *rig) settings(extra map[string]any) ([]byte, error) {
 			}
 		}
 	}
-	if p := r.agent.Prefix; p != nil {
+	if p := r.agent.Prefix; p != nil && len(p.Setting) > 0 {
 		if n := real.Find(p.Setting...); n != nil && settings.Same(real.Raw(n), value(catalogue.PrefixProgram(r.w.Data, r.agent.Name))) {
 			if err := out.set(p.Setting, real.Raw(n)); err != nil {
 				return nil, err

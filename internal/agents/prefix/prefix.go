@@ -10,6 +10,7 @@
 package prefix
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -48,8 +49,15 @@ func Main(program string, args []string, enter Enter, errOut io.Writer) int {
 func run(program string, args []string, enter Enter) (int, error) {
 	data, name, ok := catalogue.Prefixed(program)
 	a := catalogue.Lookup(name)
-	if !ok || a == nil || a.Prefix == nil || len(args) != 1 {
+	if !ok || a == nil || a.Prefix == nil || !a.Prefix.Dash && len(args) != 1 {
 		return 0, errors.New("this is started by an agent, with one command")
+	}
+	own := shell(cmp.Or(os.Getenv(a.Prefix.Own), os.Getenv("SHELL")))
+	if a.Prefix.Dash {
+		if len(args) != 2 || args[0] != "-c" {
+			return 0, become(own, args...) // a terminal that a person opens; no command of a model is started so
+		}
+		args = args[1:]
 	}
 	w, ok := a.Prefix.Read(args[0])
 	if !ok {
@@ -64,7 +72,7 @@ func run(program string, args []string, enter Enter) (int, error) {
 		return 0, err
 	}
 	if pass.Ticket == "" {
-		return 0, become(shell(os.Getenv("SHELL")), "-c", args[0])
+		return 0, become(own, "-c", args[0])
 	}
 	return inBox(data, pass, w, enter)
 }

@@ -139,3 +139,55 @@ func TestWhatIsNoCommandStartsAsEver(t *testing.T) {
 		t.Errorf("%d %q", code, out)
 	}
 }
+
+// A program that stands in the place of a shell is started as one: a line runs as was said about it, once, and only of the session that its
+// agent names; a terminal that a person opens is the shell that there would be without us.
+func TestAProgramInThePlaceOfAShell(t *testing.T) {
+	a := newAgent(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := catalogue.PrefixProgram(a.data, "opencode")
+	if err := os.Symlink(self, program); err != nil {
+		t.Fatal(err)
+	}
+	runs := func(session string, args ...string) (int, string) {
+		cmd := exec.Command(program, args...)
+		cmd.Env = append(os.Environ(), "TIDEMARK_OPENCODE_SESSION="+session, "TIDEMARK_OPENCODE_OWN=/bin/bash", "SHELL=/nowhere/zsh")
+		cmd.Stdin = strings.NewReader("echo typed")
+		out, _ := cmd.CombinedOutput()
+		return cmd.ProcessState.ExitCode(), string(out)
+	}
+	says := func(session, line, pass string) {
+		folder := filepath.Join(a.data, "agents", "opencode.passes")
+		name := fmt.Sprintf("%x.1", sha256.Sum256([]byte("opencode:"+session+"\x00"+line)))
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(pass), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const line = "echo it's $((40+2)) '"
+	says("other", "echo plain", `{}`)
+	for _, l := range []string{line, "echo plain", ""} {
+		if code, out := runs("s", "-c", l); code != 125 || !strings.Contains(out, "nothing was run") {
+			t.Errorf("%q, about which nothing was said: %d %q", l, code, out)
+		}
+	}
+	says("s", line, `{"ticket":"`+strings.Repeat("a", 32)+`"}`)
+	if code, out := runs("s", "-c", line); code != 7 || out != fmt.Sprintf("boxed %s %q false\n", strings.Repeat("a", 32), line) {
+		t.Errorf("for a box: %d %q", code, out)
+	}
+	says("s", "echo $((40+2)) $0", `{}`)
+	if code, out := runs("s", "-c", "echo $((40+2)) $0"); code != 0 || out != "42 /bin/bash\n" {
+		t.Errorf("allowed: %d %q", code, out)
+	}
+	if code, _ := runs("s", "-c", "echo $((40+2)) $0"); code != 125 {
+		t.Error("it ran twice")
+	}
+	if code, out := runs("s"); code != 0 || out != "typed\n" {
+		t.Errorf("a terminal: %d %q", code, out)
+	}
+}

@@ -172,7 +172,7 @@ func (a adapter) prefixed(o Options, e *catalogue.Event) bool {
 // unprefixed says why a command may not run: boxes are switched on, and a file of the project has the agent start its commands with
 // something else, or with nothing.
 func (a adapter) unprefixed(o Options, e *catalogue.Event) string {
-	if a.Prefix == nil || e.Tool != "exec" || e.Named != a.Prefix.Tool || a.prefixed(o, e) {
+	if a.Prefix == nil || len(a.Prefix.Setting) == 0 || e.Tool != "exec" || e.Named != a.Prefix.Tool || a.prefixed(o, e) {
 		return ""
 	}
 	if b, err := ReadBoxing(o.Data, a.Name); err != nil || b.Trial != "" {

@@ -49,6 +49,8 @@ type Options struct {
 	Relay relay.Options
 	// CAFile holds certificates of registries that programs would not believe otherwise; empty: there are none.
 	CAFile string
+	// Pins are the lists of packages that are as they were before others had a say here; nil: none is known.
+	Pins Pins
 	// Inside runs a command in the session's box, which has no way out that was not asked about.
 	Inside func(ctx context.Context, c box.Command) (box.Exit, error)
 }
@@ -62,6 +64,7 @@ func New(o Options) *Broker { return &Broker{o} }
 // Deed is a form that can be run, with what a person must know of it.
 type Deed struct {
 	Question Question
+	Ask      bool // a person is asked, also where the owner ordered such a command: what it brings nobody has vouched for
 	run      func(ctx context.Context, files [3]*os.File) (box.Exit, error)
 }
 
@@ -117,7 +120,12 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.clone(ctx, f)
 	case "npm install", "npm i", "npm add":
 		return b.install(f, "npm")
+	case "npm ci":
+		return b.locked(f, "npm")
 	case "pip install", "pip3 install", "python -m pip install", "python3 -m pip install":
+		if f.Slot("requirement") != "" {
+			return b.locked(f, "pip")
+		}
 		return b.install(f, "pip")
 	}
 	return nil, fmt.Errorf("%s %s: %w", f.Program, f.Verb, ErrNotHere)

@@ -56,6 +56,7 @@ type office struct {
 	seen    []string // requests
 	names   []string // names that were asked outside
 	away    bool     // the server sends everybody elsewhere
+	pins    broker.Pins
 }
 
 func newOffice(t *testing.T) *office {
@@ -132,7 +133,7 @@ func (o *office) broker() *broker.Broker {
 		o.session = o.Open(o.want)
 	}
 	return broker.New(broker.Options{
-		Want: o.want, State: filepath.Dir(o.want.State), Relay: o.opts, CAFile: o.ca,
+		Want: o.want, State: filepath.Dir(o.want.State), Relay: o.opts, Pins: o.pins, CAFile: o.ca,
 		Inside: func(_ context.Context, c box.Command) (box.Exit, error) {
 			j, err := o.session.Start(c)
 			if err != nil {
@@ -370,7 +371,7 @@ func (o *office) hostile() {
 	}
 }
 
-// Nothing of a hostile workspace runs while there is the capability: it could use it.
+// BOX-02: Nothing of a hostile workspace runs while there is the capability: it could use it.
 func TestNoCodeOfTheWorkspaceRunsInAPush(t *testing.T) {
 	o := newOffice(t)
 	o.Must("git switch -qc fix && echo b > b.txt && git add b.txt && git commit -qm b")

@@ -48,6 +48,10 @@ type installing struct {
 	argv    []string // as it was given
 	names   []string
 	more    []string // options that choose other packages
+
+	lists  map[string][]byte // lists of the workspace's that name them, as they were read
+	list   string            // the one that is asked for; empty: names are
+	pinned bool
 }
 
 // brought is the folder, in the broker's own, that the session is handed.
@@ -97,6 +101,11 @@ func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (
 	if err := os.Mkdir(filepath.Join(dir, brought), 0o700); err != nil {
 		return none, err
 	}
+	for name, raw := range x.lists {
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
+			return none, err
+		}
+	}
 	var env, read []string
 	if ca := x.b.opts.CAFile; ca != "" {
 		env, read = []string{"NODE_EXTRA_CA_CERTS=" + ca}, []string{ca}
@@ -119,12 +128,16 @@ func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (
 func (x *installing) command(dir string) []string {
 	to := filepath.Join(dir, brought)
 	if x.manager == "npm" {
+		verb, what := "install", x.names
+		if x.lists != nil {
+			verb, what = "ci", nil
+		}
 		return append([]string{
-			"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier",
+			"npm", verb, "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier",
 			"--userconfig=" + filepath.Join(dir, "user"), "--globalconfig=" + filepath.Join(dir, "machine"), // there are none
 			"--cache=" + to, "--prefix=" + dir, "--registry=https://" + registries("npm")[0].host + "/", "--script-shell=/bin/false",
-			"--git=/bin/false", "--no-save", "--no-package-lock", "--loglevel=error", "--",
-		}, x.names...)
+			"--git=/bin/false", "--no-save", "--package-lock=" + strconv.FormatBool(x.lists != nil), "--loglevel=error", "--",
+		}, what...)
 	}
 	out := []string{
 		"python3", "-I", "-m", "pip", "download", "--isolated", "--no-input", "--disable-pip-version-check", "--only-binary=:all:",
@@ -132,6 +145,9 @@ func (x *installing) command(dir string) []string {
 	}
 	if ca := x.b.opts.CAFile; ca != "" {
 		out = append(out, "--cert="+ca)
+	}
+	if x.list != "" {
+		return append(out, "--no-deps", "-r", filepath.Join(dir, x.list)) // what the list does not name is not fetched
 	}
 	return slices.Concat(out, x.more, []string{"--"}, x.names)
 }

@@ -9,6 +9,8 @@ import (
 	"crypto/sha1" //nolint:gosec // what npm wants
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +20,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/box/broker"
 	"github.com/tidemark/tidemark/internal/box/relay"
 	"github.com/tidemark/tidemark/internal/test/boxtest"
 )
@@ -212,6 +215,100 @@ func TestInstallOfAPythonPackage(t *testing.T) {
 	for _, s := range o.seen {
 		if strings.Contains(s, "built-1.0") {
 			t.Error("what must be built was fetched")
+		}
+	}
+}
+
+const lockOfNice = `{"name": "site", "version": "1.0.0", "lockfileVersion": 3, "packages": {"": {"name": "site", "version": "1.0.0", "dependencies": {"nice": "1.0.0"}},
+"node_modules/nice": {"version": "1.0.0", "resolved": "https://registry.npmjs.org/nice/-/nice-1.0.0.tgz", "hasInstallScript": true}}}`
+
+// blob is what git calls bytes.
+func blob(text string) string {
+	sum := sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text))) //nolint:gosec // as git does
+	return hex.EncodeToString(sum[:])
+}
+
+// BOX-02: what a lock file pins that is as it was before others had a say is fetched unasked, and one that has changed is asked about. Scripts of
+// packages run in the session's box and never with the capability; what comes from elsewhere than the registry is not fetched.
+func TestInstallOfWhatALockFilePins(t *testing.T) {
+	boxtest.Needs(t, "npm", "node", "curl")
+	o := newMarket(t)
+	lock := filepath.Join(o.Work, "package-lock.json")
+	o.Put(filepath.Join(o.Work, "package.json"), `{"name": "site", "version": "1.0.0", "dependencies": {"nice": "1.0.0"}, "scripts": {"preinstall": "/usr/bin/curl -sk https://registry.npmjs.org/evil/own || true"}}`)
+	o.Put(lock, lockOfNice)
+	o.pins = broker.Pins{"package-lock.json": blob(lockOfNice)}
+	d, err := o.prepare("npm ci")
+	if err != nil || d.Ask || len(d.Question.Packages) != 1 || d.Question.Packages[0] != "nice@1.0.0" {
+		t.Fatalf("%v %+v", err, d)
+	}
+	if code, out, err := o.run(d); code != 0 || err != nil {
+		t.Fatalf("%d %v\n%s", code, err, out)
+	}
+	o.quiet("registry.npmjs.org")
+	if _, err := os.Stat(filepath.Join(o.Work, "node_modules/nice/index.js")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(o.Work, "ran-postinstall")); err != nil {
+		t.Errorf("its scripts did not run, so nothing is proven: %v", err)
+	}
+	for name, text := range map[string]string{ // each is asked about, or not done at all
+		"another version": strings.ReplaceAll(lockOfNice, "1.0.0", "1.0.1"), "a blank more": lockOfNice + " ", "another package": strings.ReplaceAll(lockOfNice, "nice", "worse"),
+	} {
+		o.Put(lock, text)
+		if d, err := o.prepare("npm ci"); err != nil || !d.Ask {
+			t.Errorf("%s: %v, and nobody is asked", name, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"from elsewhere": strings.ReplaceAll(lockOfNice, "https://registry.npmjs.org/", "https://evil.example/"), "from git": strings.ReplaceAll(lockOfNice, "https://registry", "git+ssh://registry"),
+		"no version": strings.ReplaceAll(lockOfNice, `"version": "1.0.0", "resolved"`, `"version": "file:../x", "resolved"`), "nothing": "{}", "no list": "x", "twice": `{"packages": {}, "packages": {}}`,
+	} {
+		o.Put(lock, text)
+		if _, err := o.prepare("npm ci"); !errors.Is(err, broker.ErrNotHere) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	o.Put(filepath.Join(o.Home, "kept.json"), lockOfNice)
+	if err := errors.Join(os.Remove(lock), os.Symlink(filepath.Join(o.Home, "kept.json"), lock)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.prepare("npm ci"); !errors.Is(err, broker.ErrNotHere) {
+		t.Errorf("through a link: %v", err)
+	}
+}
+
+// The same for a file of requirements.
+func TestInstallOfWhatRequirementsPin(t *testing.T) {
+	boxtest.Needs(t, "python3", "curl")
+	o := newMarket(t)
+	o.Must("/usr/bin/python3 -m pip --version || exit 77; /usr/bin/python3 -m venv .venv && ls .venv/bin/pip")
+	for i, e := range o.Env {
+		if strings.HasPrefix(e, "PATH=") {
+			o.Env[i] = "PATH=" + o.Work + "/.venv/bin:" + strings.TrimPrefix(e, "PATH=")
+		}
+	}
+	list := "# what we use\nnice==1.0 # the nice one\n"
+	o.Put(filepath.Join(o.Work, "requirements/dev.txt"), list)
+	o.pins = broker.Pins{"requirements/dev.txt": blob(list), "other.txt": blob(list)}
+	d, err := o.prepare("pip install -q -r requirements/dev.txt")
+	if err != nil || d.Ask {
+		t.Fatalf("%v %+v", err, d)
+	}
+	if code, out, err := o.run(d); code != 0 || err != nil {
+		t.Fatalf("%d %v\n%s", code, err, out)
+	}
+	o.Must(".venv/bin/python -c 'import nice'")
+	o.quiet("pypi.org", "files.pythonhosted.org")
+	o.Put(filepath.Join(o.Work, "requirements/dev.txt"), "nice==1.1\n")
+	if d, err := o.prepare("pip install -r requirements/dev.txt"); err != nil || !d.Ask {
+		t.Errorf("changed: %v", err)
+	}
+	for _, line := range []string{
+		"nice", "nice>=1", "-r other.txt", "-c other.txt", "--index-url https://evil.example/", "nice @ https://evil.example/x.whl", "git+https://evil.example/x", "-e .", "./x", "nice==1.0 --global-option=x", "nice==1.0; sys_platform == 'x'",
+	} {
+		o.Put(filepath.Join(o.Work, "requirements/dev.txt"), line+"\n")
+		if _, err := o.prepare("pip install -r requirements/dev.txt"); !errors.Is(err, broker.ErrNotHere) {
+			t.Errorf("%s: %v", line, err)
 		}
 	}
 }

@@ -29,6 +29,9 @@ const (
 // dial connects to the keeper of a data folder. The folder is opened first and the socket named below it: paths of sockets are short.
 func dial(data string) (*net.UnixConn, error) {
 	dir, err := os.Open(data)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("find the box keeper: there is no data folder %s (tidemark init makes it)", data)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("find the box keeper: %w", err)
 	}

@@ -137,6 +137,7 @@ func (c *call) begin(g Grant, args []string) (h *held, job *box.Job, ended func(
 		}
 		ended := func() {}
 		if c.request.Do == entry.Run {
+			h.out.Look()
 			ended = h.way.begins(c.request.Ticket, string(c.request.Line))
 		}
 		job, err := h.box.Start(command)

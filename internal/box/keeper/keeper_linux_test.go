@@ -51,7 +51,7 @@ func TestACommandRunsInItsSessionsBox(t *testing.T) {
 	}
 }
 
-// No ticket, no run: nothing happens, the code is 125, and a sentence says why.
+// BOX-01: No ticket, no run: nothing happens, the code is 125, and a sentence says why.
 func TestNoTicketNoRun(t *testing.T) {
 	w := newWorld(t, nil)
 	line := "touch ran"
@@ -232,7 +232,7 @@ func TestSettingsAreTheBoxs(t *testing.T) {
 	}
 }
 
-// What the snapshot does not hold can be read and not changed, moved or removed, nor the folders it lies in.
+// BOX-04: What the snapshot does not hold can be read and not changed, moved or removed, nor the folders it lies in.
 func TestWhatTheSnapshotDoesNotHoldIsReadOnly(t *testing.T) {
 	w := newWorld(t, func(o *keeper.Options) {
 		o.Take = func(string, string) (keeper.Snapshot, error) {
@@ -258,7 +258,7 @@ func TestWhatTheSnapshotDoesNotHoldIsReadOnly(t *testing.T) {
 	}
 }
 
-// Without a snapshot nothing runs.
+// BOX-04: Without a snapshot nothing runs.
 func TestNoSnapshotNoRun(t *testing.T) {
 	w := newWorld(t, func(o *keeper.Options) {
 		o.Take = func(string, string) (keeper.Snapshot, error) {
@@ -374,7 +374,7 @@ func finishAsOther(t *testing.T, cmd *exec.Cmd) (int, string) {
 	return finish(t, cmd)
 }
 
-// kill -9 of the keeper leaves no process and no mount; what it left besides is listed at the next start.
+// BOX-01: kill -9 of the keeper leaves no process and no mount; what it left besides is listed at the next start.
 func TestAKilledKeeperLeavesNothingRunning(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stop()

@@ -69,7 +69,7 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 	want.Env = c.env()
 	out := c.keeper.o.Relay
 	b := broker.New(broker.Options{
-		Want: want, Dir: d.dir, State: boxesIn(c.keeper.o.Data), Relay: out, CAFile: c.keeper.o.CAFile,
+		Want: want, Dir: d.dir, State: boxesIn(c.keeper.o.Data), Relay: out, CAFile: c.keeper.o.CAFile, Pins: h.pins,
 		Inside: func(_ context.Context, command box.Command) (box.Exit, error) {
 			command.Env, command.Leads = c.env(), true
 			job, err := h.box.Start(command)
@@ -85,7 +85,7 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 	if err != nil {
 		return none, fmt.Errorf("nothing was run: %w", err)
 	}
-	if !d.covered {
+	if !d.covered || deed.Ask {
 		w := wantedOf(&deed.Question, d.line)
 		s := h.way.wants(ctx, c.request.Ticket, w, func() {
 			fmt.Fprintf(c.files[2], "[confined: a person was asked for %s %s]\n", deed.Question.Program, deed.Question.Verb)

@@ -64,7 +64,7 @@ func (l *live) runsPlain(session, line string) func() (int, string) {
 	return func() (int, string) { e := <-done; return e.code, e.out }
 }
 
-// A push that nobody ordered is asked about with what it carries, and carries exactly that after a yes. Nothing of the workspace runs
+// BOX-02: A push that nobody ordered is asked about with what it carries, and carries exactly that after a yes. Nothing of the workspace runs
 // for it.
 func TestAPushIsAskedAboutWithItsCommits(t *testing.T) {
 	l, there := newOffice(t, "")
@@ -110,7 +110,7 @@ func TestAPushIsAskedAboutWithItsCommits(t *testing.T) {
 	}
 }
 
-// What changes while the person looks is not what they said yes to.
+// BOX-02: What changes while the person looks is not what they said yes to.
 func TestAPushCarriesWhatTheQuestionNamed(t *testing.T) {
 	l, there := newOffice(t, "")
 	l.spoken("s", "Look at the page and mend the build")

@@ -14,8 +14,10 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/broker"
 	"github.com/tidemark/tidemark/internal/box/entry"
 	"github.com/tidemark/tidemark/internal/box/relay"
+	"github.com/tidemark/tidemark/internal/box/snapshot"
 )
 
 // shelf is the boxes that there are, by what they are for.
@@ -80,6 +82,8 @@ type held struct {
 	err    error
 	record record
 	way    *way
+	out    *relay.Relay
+	pins   broker.Pins
 	want   box.Want // what it was made with
 	temp   temp
 
@@ -226,8 +230,10 @@ func (s *shelf) make(h *held, w box.Want) {
 	taken := time.Now()
 	w.Guard = append(w.Guard, kept.Guard...)
 	h.record.Snapshot = kept.Name
+	h.pins = pinned(filepath.Join(s.o.Data, "pins"), h.grant.Session, w.Workspace, snapshot.Tracked(w.Workspace, isList))
 	h.want = w
-	w.Out = s.wayOut(h)
+	h.out = s.wayOut(h)
+	w.Out = h.out
 	if h.err = h.record.write(); h.err != nil {
 		return
 	}
@@ -240,8 +246,11 @@ func (s *shelf) make(h *held, w box.Want) {
 }
 
 // wayOut is the only way out of a box: what the policy names may be read or reached, and all else is asked about.
-func (s *shelf) wayOut(h *held) box.Way {
+func (s *shelf) wayOut(h *held) *relay.Relay {
 	o := s.o.Relay
+	if o.Machine == nil {
+		o.Machine = services
+	}
 	o.Let, o.Hosts, o.Ports, o.Closed = h.way.decide, h.grant.Settings.Hosts, h.grant.Settings.Ports, nil
 	if s.o.Closed != nil {
 		o.Closed = s.o.Closed()

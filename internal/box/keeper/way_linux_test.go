@@ -2,8 +2,11 @@ package keeper_test
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -276,5 +279,55 @@ print(c.recv(4096).decode().splitlines()[0])`
 	l.answers(`{"decision":"approve"}`)
 	if _, out := ended(); !strings.Contains(out, "200 OK") {
 		t.Errorf("%q", out)
+	}
+}
+
+// service is something that listens at a port of this machine, below those that the kernel gives to whoever asks for any.
+func service(t *testing.T, says string) (port int, heard func() int) {
+	t.Helper()
+	var l net.Listener
+	for port = 21000; port < 32000; port += 7 {
+		var err error
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			break
+		}
+	}
+	var count atomic.Int32
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		count.Add(1)
+		_, _ = io.WriteString(w, says)
+	})}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	return port, func() int { return int(count.Load()) }
+}
+
+// BOX-02: a service of this machine is a capability: who wants its port is held while a person is asked, a no reaches nobody, and a yes to
+// one port is none to another.
+func TestAPersonIsAskedForAPortOfThisMachine(t *testing.T) {
+	needs(t, "curl")
+	one, heardOne := service(t, "from service one")
+	two, heardTwo := service(t, "from service two")
+	l := newLive(t, "")
+	l.spoken("s", "Look at the page and mend the build")
+	ended := l.does("s", fmt.Sprintf("curl -sS --noproxy '*' http://127.0.0.1:%d/; curl -sS --noproxy '*' http://localhost:%d/; true", one, two))
+	q := l.asked()
+	if text := q["prompt"].(string); !strings.Contains(text, fmt.Sprintf("port %d of this machine", one)) || !strings.Contains(text, "curl") {
+		t.Errorf("asked: %q", text)
+	}
+	if heardOne()+heardTwo() > 0 {
+		t.Error("it was reached before the yes")
+	}
+	l.answers(`{"decision":"approve"}`)
+	l.answers(`{"decision":"deny"}`)
+	_, out := ended()
+	told := fmt.Sprintf("[confined: no network. A person was asked for localhost:%d]", one)
+	if !strings.Contains(out, "from service one") || strings.Contains(out, "from service two") || heardTwo() > 0 || !strings.Contains(out, told) {
+		t.Errorf("%q, heard %d and %d", out, heardOne(), heardTwo())
+	}
+	// what listens in the box is the box's own, and a door to the machine is none to the monitor
+	ended = l.does("s", fmt.Sprintf("curl -sS -m 3 --noproxy '*' %s/healthz || echo no-monitor", l.url))
+	if _, out := ended(); !strings.Contains(out, "no-monitor") {
+		t.Errorf("the monitor: %q", out)
 	}
 }

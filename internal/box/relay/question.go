@@ -59,7 +59,11 @@ func (a *Ask) where() string { return a.Verb + " " + net.JoinHostPort(a.Host, st
 // decide asks Let and takes down the answer. Who comes afterwards asks anew: how long a yes holds is not known here.
 func (r *Relay) decide(q *question, a Ask, end string) {
 	a.Program = shownProgram(r.net.Program(end))
-	a.Asking = func() { r.tell("A person was asked for " + a.Host) }
+	what := a.Host
+	if a.Verb == Port {
+		what = net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
+	}
+	a.Asking = func() { r.tell("A person was asked for " + what) }
 	q.answer = r.opts.Let(q.ctx, a)
 	r.mu.Lock()
 	where := a.where()

@@ -9,7 +9,7 @@
 //     into a private network, to a cloud's metadata or to the monitor;
 //   - hosts that may be read are read by the relay, over TLS of its own: GET and HEAD, no body, no login. What it cannot look into is
 //     asked about, whatever the list says;
-//   - ports of this machine are those that were named, and never those that are closed.
+//   - ports of this machine are those that were named, and those that a person said yes to, and never those that are closed.
 package relay
 
 import (
@@ -33,6 +33,7 @@ import (
 const (
 	Read    = "read"    // requests that the relay makes for it and looks at: GET and HEAD, no body, no login
 	Connect = "connect" // a connection, on which anything may be sent
+	Port    = "port"    // the service at a port of this machine
 )
 
 // Ask is something that a command wants of a host.
@@ -60,6 +61,8 @@ type Options struct {
 	Hosts  []string // hosts that may be read
 	Ports  []int    // ports of this machine that can be reached
 	Closed []int    // ports of this machine that never can: the monitor's own
+	// Machine are the ports at which services of this machine listen now: somebody who wants one is held, and asked about. nil: none.
+	Machine func() []int
 
 	// How the relay reaches others; nil: as this machine does.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -92,6 +95,9 @@ type Relay struct {
 	addresses map[string]netip.Addr
 	questions map[string]*question // guarded by mu
 	told      map[string]bool      // guarded by mu
+
+	looking  sync.Mutex
+	services map[int]func() // guarded by looking: doors to services of this machine, and how each is closed
 }
 
 // New makes the way out of one box. It opens nothing before the box does.
@@ -104,7 +110,7 @@ func New(o Options) *Relay {
 	o.Hosts = hosts
 	r := &Relay{
 		opts: o, ctx: ctx, cancel: cancel, closers: map[int]func(){}, addresses: map[string]netip.Addr{}, questions: map[string]*question{},
-		told: map[string]bool{}, talks: make(chan struct{}, maxConnections),
+		told: map[string]bool{}, services: map[int]func(){}, talks: make(chan struct{}, maxConnections),
 	}
 	r.client = r.transport()
 	return r
@@ -152,12 +158,12 @@ func (r *Relay) openPort(port int) error {
 		doors = append(doors, six)
 	}
 	for _, d := range doors {
-		r.accept(d, func(c net.Conn) { r.toMachine(c, at) })
+		r.accept(d, func(c net.Conn) { r.toMachine(c, nil, at) })
 	}
 	return nil
 }
 
-func (r *Relay) toMachine(c net.Conn, port string) {
+func (r *Relay) toMachine(c net.Conn, first []byte, port string) {
 	dialer := net.Dialer{}
 	out, err := dialer.DialContext(r.ctx, "tcp", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
@@ -167,7 +173,7 @@ func (r *Relay) toMachine(c net.Conn, port string) {
 		refuse(c)
 		return
 	}
-	r.carry(c, nil, out)
+	r.carry(c, first, out)
 }
 
 // Close ends every connection and every question.

@@ -140,6 +140,22 @@ func repositoryOf(workspace, elsewhere string) *repository {
 	return r
 }
 
+// Tracked is what git calls the bytes of those files of a workspace that its repository's index has, by path, of some names. Nothing of
+// the repository is run, and no object of it read.
+func Tracked(workspace string, named func(path string) bool) map[string]string {
+	r := repositoryOf(workspace, "")
+	if r == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for path, t := range r.tracked {
+		if named(path) {
+			out[filepath.ToSlash(path)] = t.blob
+		}
+	}
+	return out
+}
+
 // holds reports whether the bytes of a file are those that the repository has under a name.
 func (r *repository) holds(f io.Reader, size int64, blob string) bool {
 	return r != nil && nameOf(f, size, r.width) == blob

@@ -87,7 +87,7 @@ func shell(t *testing.T, dir, line string) {
 	}
 }
 
-// Whatever is done to a workspace, undo brings it back as it was, and undoing the undo brings back what was done.
+// BOX-04: Whatever is done to a workspace, undo brings it back as it was, and undoing the undo brings back what was done.
 func TestUndoBringsBackAndIsUndoable(t *testing.T) {
 	base := t.TempDir()
 	n := 0

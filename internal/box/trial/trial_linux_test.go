@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Without namespaces every promise that a reduced box makes holds, and the first row says what is lost.
+// BOX-05: Without namespaces every promise that a reduced box makes holds, and the first row says what is lost.
 func TestEveryReducedPromiseHolds(t *testing.T) {
 	if v, err := box.Landlock(); err != nil || v < 6 {
 		t.Skipf("a reduced box needs a Landlock of version 6: %d %v", v, err)
@@ -52,7 +52,7 @@ func TestEveryReducedPromiseHolds(t *testing.T) {
 	}
 }
 
-// Every promise holds where a box can be made, and the data folder is tried as it is.
+// BOX-05: Every promise holds where a box can be made, and the data folder is tried as it is.
 func TestEveryPromiseHolds(t *testing.T) {
 	data := t.TempDir()
 	if err := os.WriteFile(data+"/tokens.json", []byte("x"), 0o600); err != nil {

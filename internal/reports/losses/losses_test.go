@@ -16,7 +16,7 @@ import (
 
 const top = "../../.."
 
-// Every situation has every column, and every cell a test that there is.
+// BOX-05: Every situation has every column, and every cell a test that there is.
 func TestEveryCellHasATest(t *testing.T) {
 	names := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)

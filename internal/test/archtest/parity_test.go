@@ -27,6 +27,7 @@ var families = map[string]string{
 	"BEY":  "beyond",
 	"WAR":  "judgement by warrant",
 	"MAN":  "judgement by mandate",
+	"BOX":  "confined commands",
 }
 
 // docs/parity.md is written from the list of requirements and from what the tests say

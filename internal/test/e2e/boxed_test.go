@@ -96,7 +96,7 @@ func boxed(t *testing.T, r *rig) {
 		}
 	}
 	live, over := boxesOf(w)
-	if wants := r.name != "codex" && r.name != "openclaw"; (len(live) == 0) != wants { // the two tell no end of a session
+	if wants := r.name != "codex" && r.name != "openclaw" && r.name != "opencode"; (len(live) == 0) != wants { // the three tell no end of a session
 		t.Errorf("after the session: boxes of %q, and over are those of %q", live, over)
 	}
 	if !w.model.done() {

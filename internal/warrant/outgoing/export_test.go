@@ -5,13 +5,14 @@ type Known struct {
 	Words   []string
 	Deed    string
 	Options []string
+	Needs   []string
 }
 
 // Forms are all forms of the data.
 func Forms() []Known {
 	var out []Known
 	for _, f := range known.forms {
-		k := Known{Words: f.words, Deed: f.deed}
+		k := Known{Words: f.words, Deed: f.deed, Needs: f.needs}
 		for name := range f.options {
 			k.Options = append(k.Options, name)
 		}

@@ -42,6 +42,7 @@ type form struct {
 	needs    []string
 	operands []operand
 	brings   bool
+	lists    bool
 	brokered bool
 	broker   []string // the options with which the broker runs it
 }
@@ -149,10 +150,11 @@ func heading(words []string) (names []string, deed string, err error) {
 func (t *table) add(f *form, words []string) error {
 	o, names := option{}, words[1:]
 	switch words[0] {
-	case "flag", "needs":
-		if words[0] == "needs" {
-			f.needs = names
+	case "needs":
+		if f.needs = names; slices.ContainsFunc(names, func(n string) bool { return f.takes(n) }) {
+			return nil // they stand there already, with their values
 		}
+	case "flag":
 	case "turns", "takes":
 		if len(names) < 2 {
 			return fmt.Errorf("%s names no option", words[0])
@@ -167,6 +169,9 @@ func (t *table) add(f *form, words []string) error {
 		return t.addOperands(f, names)
 	case "brings":
 		f.brings = true
+		return nil
+	case "lists":
+		f.lists = true
 		return nil
 	case "broker":
 		f.brokered, f.broker = true, names

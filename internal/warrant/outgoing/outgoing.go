@@ -29,6 +29,7 @@ type Form struct {
 	Flags   []string // options that take no value, as they stand there
 
 	Brings   bool // it carries nothing there but names, and changes only what is here
+	Lists    bool // what it brings stands in a list of the workspace's, which only the broker looks at
 	Brokered bool // the broker runs it: with one capability, and no code of the workspace or of a package
 }
 
@@ -64,7 +65,7 @@ func Words(argv []string) (Form, bool) {
 
 // begun is a form before anything of a line is in it.
 func (f *form) begun(short map[string]string) Form {
-	out := Form{Program: f.words[0], Verb: strings.Join(f.words[1:], " "), Deed: f.deed, Brings: f.brings}
+	out := Form{Program: f.words[0], Verb: strings.Join(f.words[1:], " "), Deed: f.deed, Brings: f.brings, Lists: f.lists}
 	for i, w := range f.words {
 		if long, ok := short[w]; ok {
 			w = long
@@ -112,6 +113,7 @@ func (t *table) parse(f *form, argv []string) (Form, bool) {
 		if !t.fits(o.kind, value) {
 			return Form{}, false
 		}
+		needed = needed || slices.Contains(f.needs, name)
 		out.Slots = append(out.Slots, Slot{Path: o.name, Kind: o.kind.name, Text: value, Role: o.kind.role})
 	}
 	slots, ok := t.place(f.operands, operands)

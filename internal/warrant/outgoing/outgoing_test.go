@@ -21,6 +21,8 @@ var plain = []struct{ line, deed, slots string }{
 	{"git push https://git.acme.example/web.git main", "send", "remote=https://git.acme.example/web.git branch=main"},
 	{"git push git@git.acme.example:acme/web.git main", "send", "remote=git@git.acme.example:acme/web.git branch=main"},
 	{"git fetch --prune origin", "read", "remote=origin"},
+	{"npm ci --no-audit", "create", ""},
+	{"pip install -q -r requirements/dev.txt", "create", "requirement=requirements/dev.txt"},
 	{"git fetch --depth=1 origin main", "read", "depth=1 remote=origin branch=main"},
 	{"git pull --rebase origin main", "change", "remote=origin branch=main"},
 	{"git clone --depth 1 https://git.acme.example/acme/web.git web", "create", "depth=1 source=https://git.acme.example/acme/web.git folder=web"},
@@ -96,10 +98,10 @@ func TestLinesThatAreNotPlain(t *testing.T) {
 		"git clone --reference /x https://a.example/b", "git clone -u /tmp/x https://a.example/b", "git clone ../x", "git clone ext::sh y", "git clone https://a.example/b ../c",
 		"git clone https://a.example/b /etc/x", "git clone https://a.example/b .git", "git clone https://localhost/b", "git clone https://10.0.0.1/b",
 		"git ls-remote --upload-pack=x origin", "gh api /user", "gh pr create --body-file secrets.txt", "gh pr create -F .env", "gh pr create --title", "gh extension install a/b",
-		"gh alias set a b", "gh release create v1 dist.zip", "gh gist create x", "gh secret set A -f .env", "gh auth token", "npm install", "npm ci", "npm install ./x", "npm install ../x",
+		"gh alias set a b", "gh release create v1 dist.zip", "gh gist create x", "gh secret set A -f .env", "gh auth token", "npm install", "npm ci x", "npm ci --prefix x", "npm ci --userconfig=x", "npm install ./x", "npm install ../x",
 		"npm install /x", "npm install x.tgz", "npm install a@x.tgz", "npm install a/b", "npm install github:a/b", "npm install git+https://a.example/b", "npm install https://a.example/b.tgz",
 		"npm install a@npm:b", "npm install a@file:../x", "npm install -g a", "npm install --registry=https://a.example a", "npm install --script-shell=x a", "npm --prefix x install a",
-		"npm install --prefix x a", "npm exec a", "npx a", "npm run build", "pip install -e .", "pip install .", "pip install ./x", "pip install -r requirements.txt", "pip install git+https://a.example/b",
+		"npm install --prefix x a", "npm exec a", "npx a", "npm run build", "pip install -e .", "pip install .", "pip install ./x", "pip install -r", "pip install", "pip install -r ../x.txt", "pip install -r /x.txt", "pip install -r https://a.example/x.txt", "pip install -r a.txt -e .", "pip install -r a.txt nice", "pip install -r a.in", "pip install -q", "pip install git+https://a.example/b",
 		"pip install https://a.example/b.whl", "pip install x.whl", "pip install a-1.0.tar.gz", "pip install --index-url https://a.example a", "pip install -i https://a.example a",
 		"pip install --extra-index-url=https://a.example a", "pip install -t /x a", "pip install 'a @ https://b.example/c'", "pip install --pre", "pip install a;b", "pip config set a b",
 		"go get ./...", "go get .", "go get example.com/x/...", "go get example.com/../x", "go install ./cmd/x", "go get -modfile=x a.example/b", "go get -toolexec=x a.example/b", "go get -exec x",
@@ -290,7 +292,7 @@ func TestDataIsReadStrictly(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, k := range outgoing.Forms() {
-		name := strings.Join(k.Words, " ") + " : " + k.Deed
+		name := strings.Join(k.Words, " ") + " : " + k.Deed + " " + strings.Join(k.Needs, " ")
 		if seen[name] {
 			t.Errorf("%s stands there twice", name)
 		}

@@ -9,6 +9,27 @@ import (
 var gitLong = set(`--message --branch --author --date --upload-pack --receive-pack --exec --extcmd --config --tree-filter
 	--index-filter --msg-filter --env-filter --commit-filter --parent-filter`)
 
+// GitArgs are the words behind a verb of git's, if a program is git and does that.
+func GitArgs(r *Run, verb string) ([]Word, bool) {
+	if r.Name != "git" {
+		return nil, false
+	}
+	args := r.Args
+	for len(args) > 1 && strings.HasPrefix(args[0].Text, "-") {
+		if gitApart[args[0].Text] {
+			args = args[1:]
+		}
+		args = args[1:]
+	}
+	if len(args) == 0 || args[0].Text != verb {
+		return nil, false
+	}
+	return args[1:], true
+}
+
+// gitApart are options before the verb whose value is the next word.
+var gitApart = set("-c -C --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source")
+
 // git reads git.
 func (c *call) git() {
 	args := c.gitGlobals()
@@ -22,7 +43,7 @@ func (c *call) git() {
 	flags, rest := options(args[1:], values, gitLong)
 	c.gitRuns(sub, flags, rest)
 	switch sub {
-	case "push":
+	case "push", "send-pack", "http-push":
 		c.does |= NetworkWrite
 		c.quiet = true
 		c.remotes(rest)
@@ -54,7 +75,7 @@ func (c *call) gitGlobals() []Word {
 		case t == "-c":
 			c.gitSetting(args[1].Text)
 			args = args[2:]
-		case t == "-C" || t == "--git-dir" || t == "--work-tree" || t == "--namespace":
+		case gitApart[t]:
 			args = args[2:]
 		default:
 			if v, ok := strings.CutPrefix(t, "-c"); ok {
