@@ -184,9 +184,6 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 		return err
 	}
 	x.repair(v)
-	if x.looks != "" && v.Effect != policy.Allow { // nobody is asked about what nobody wants
-		v.Effect = policy.Deny
-	}
 
 	gated := x.gated && v.Effect != policy.Deny
 	if gated {

@@ -152,7 +152,7 @@ func TestWhatThisMachineGaveStaysKnownAcrossARestart(t *testing.T) {
 	w.again().want(policy.Confirm, main("s"), call("send_email", `{"to":"bob@evil.example","body":"again"}`))
 }
 
-// WAR-06: by clause, turn and speaker.
+// WAR-06, MAN-08: by clause, turn and speaker.
 func TestAProhibitionAQuestionAndAStrangerAskForNothing(t *testing.T) {
 	erase := call("delete_letter", `{"letter_id":"q17"}`)
 	for said, want := range map[string]policy.Effect{

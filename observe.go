@@ -76,9 +76,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			}
 		}
 		event := m.seenEvent(s, b, &o, &came)
-		if came.lookUp != "" {
-			event.Seen.Unread(came.lookUp)
-		}
+		event.Seen.Unread(came.lookUp)
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}

@@ -370,6 +370,10 @@ const maxRepairs = 2
 
 // repair turns a question about nothing but a part of a text into a refusal that says what to take out.
 func (x *step) repair(v *Verdict) {
+	if x.looks != "" && v.Effect != policy.Allow { // nobody is asked about what nobody wants
+		v.Effect = policy.Deny
+		return
+	}
 	if v.Effect != policy.Confirm || asking(v) != 1 || !strings.HasSuffix(v.Rule, "."+warrant.Cargo.String()) {
 		return
 	}

@@ -282,9 +282,12 @@ func (d *Decided) Unread(name string) {
 	}
 }
 
-// Unread makes it the record of what we looked up ourselves: no agent has read it, so it is worth nothing less than what was there.
+// Unread makes it the record of what we looked up ourselves, where there is a name: no agent has read it, so it is worth nothing less than
+// what was there.
 func (s *Seen) Unread(name string) {
-	s.LookUp = name
+	if s.LookUp = name; name == "" {
+		return
+	}
 	s.Label, s.Source, s.Sensitive, s.Caution = trust.Label{Level: trust.System, Sensitivity: trust.Public}, false, false, false
 	if s.Content != nil {
 		s.Content.Preview = ""

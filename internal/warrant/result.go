@@ -30,7 +30,11 @@ func (c *Context) Result(r Result) (head, rest []byte) {
 	c.listen()
 	t := trace{step: r.Step}
 	c.memory.fresh = nil
-	c.result(r, &t)
+	if r.LookUp == "" {
+		c.result(r, &t)
+	} else if !r.Failed {
+		c.records.AddLooked(r.Step, c.meaning(r.Tool).Tool, r.LookUp, c.user.turn, r.Content)
+	}
 	t.sums = c.memory.fresh
 	if head = c.traced(t); !c.memory.exact {
 		return head, nil
@@ -40,12 +44,6 @@ func (c *Context) Result(r Result) (head, rest []byte) {
 
 func (c *Context) result(r Result, t *trace) {
 	m := c.meaning(r.Tool)
-	if r.LookUp != "" {
-		if !r.Failed {
-			c.records.AddLooked(r.Step, m.Tool, r.LookUp, c.user.turn, r.Content)
-		}
-		return
-	}
 	if len(bytes.TrimSpace(r.Content)) == 0 || string(r.Content) == "null" {
 		return
 	}

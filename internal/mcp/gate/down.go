@@ -71,7 +71,7 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 	if m.Result != nil {
 		got = outcomeOf(m)
 		c.later(&got, r)
-		if err := c.says(ctx, r.place, infoKey, got.info); err != nil { // it argues as the greeting does, and is no part of what was asked for
+		if err := c.says(ctx, r.place, infoKey, got.info); err != nil { // it argues as the greeting does, and is no part of the answer
 			return nil, err
 		}
 	}

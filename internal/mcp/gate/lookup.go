@@ -62,7 +62,8 @@ func (c *Conn) rule(ctx context.Context, r *request, ask Ask) (Ruling, error) {
 func (c *Conn) lookUp(ctx context.Context, r *request, call tool.Call) error {
 	res := tool.Result{CallID: call.ID, Name: call.Name, Args: call.Args, Error: true}
 	if content, err := c.askServer(ctx, r, call); err != nil {
-		c.o.Logger.LogAttrs(ctx, slog.LevelInfo, "mcp: a look-up failed", slog.String("server", c.o.Server.Name), slog.String("error", err.Error()))
+		c.o.Logger.LogAttrs(ctx, slog.LevelInfo, "mcp: a look-up failed",
+			slog.String("server", c.o.Server.Name), slog.String("error", err.Error()))
 	} else {
 		res.Content, res.Error = content, false
 	}

@@ -27,6 +27,7 @@ var layers = []layer{
 	{[]string{"internal/checkpoint"}, "a conversation is told again from its log, and from nothing else"},
 	{[]string{"internal/confined"}, "a ticket knows its own log and nothing else"},
 	{[]string{"graph"}, "a graph is derived from events"},
+	{[]string{"internal/labels"}, "what was written while tainted is kept for all sessions, and knows none"},
 	{[]string{"internal/standing"}, "what is allowed for good is kept for all sessions, and knows none"},
 	{[]string{"internal/question"}, "the text of a question is made of what the log keeps"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},

@@ -14,6 +14,8 @@ var (
 		"internal/mcp/gate.release":    "a call on its way to an MCP server",
 		"internal/reports/replay.call": "a recorded call that would have run",
 		"internal/reports/replay.box":  "a recorded call that would have run in a box",
+		"internal/httpapi.lookUps":     "the monitor's own look-up, which the host makes",
+		"internal/mcp/gate.lookUps":    "the monitor's own look-up, on its way to an MCP server",
 		"internal/httpapi.openBox":     "the only answer to a box that lets a command in it have something outside",
 		"internal/httpapi.confine":     "the only answer to a host that has a call run in a box",
 		"internal/test/scenario.Call":  "a story's own host, for the door without a network",

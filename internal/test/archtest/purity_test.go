@@ -20,7 +20,7 @@ var pure = []string{
 	"internal/base/pack", "internal/base/idle", "trust", "tool", "audit", "approval",
 	"intent", "event",
 	"internal/warrant/...", "internal/contract", "policy", "internal/facts", "internal/session",
-	"internal/checkpoint", "internal/confined", "internal/standing", "graph",
+	"internal/checkpoint", "internal/confined", "internal/standing", "internal/labels", "graph",
 	"internal/question", ".", "store", "internal/draw", "internal/reports/report",
 	"internal/reports/timeline", "internal/llm/format/...",
 }

@@ -13,29 +13,21 @@ import (
 // Door is a way to servers: it calls a tool and says whether that ran.
 type Door func(server, tool string, args map[string]any) (text string, ran bool)
 
+const (
+	petra = `{"name":"Petra Holm","email":"petra@quay.example"}`
+	oak   = `{"name":"Petra Oak","email":"p@molehill.example"}`
+)
+
 // LookUps tells the stories of a name that the monitor looks up itself, at any door to PeopleServer ("people") and to pages ("pages",
 // whose read_page brings a stranger's text) in a session.
 func (w *World) LookUps(t *testing.T, session, book, sent string, call Door) {
 	t.Helper()
-	const petra, oak = `{"name":"Petra Holm","email":"petra@quay.example"}`, `{"name":"Petra Oak","email":"p@molehill.example"}`
-	said := "Write Petra that we come on Monday"
 	begin := func(contacts string) {
 		t.Helper()
 		if err := os.WriteFile(book, []byte(contacts), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.Monitor.Begin(t.Context(), tidemark.Turn{
-			Ref: tidemark.Ref{Session: session}, Sender: trust.Sender{Provider: "cli", ID: "nora", IsOwner: true}, Message: &said,
-			Contract: &intent.Contract{V: intent.ItemsVersion, Items: []intent.Item{{
-				Tool: "people__send_mail", Quote: said, Need: "asked", Times: 1, Args: []intent.Arg{
-					{Arg: "to", How: "person", What: []string{"Petra"}, Of: "contacts"},
-					{Arg: "body", How: "said", What: []string{"we come on Monday"}},
-				},
-			}}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.writeToPetra(t, session)
 		if _, ran := call("pages", "read_page", map[string]any{}); !ran {
 			t.Fatal("the page was not read")
 		}
@@ -63,7 +55,8 @@ func (w *World) LookUps(t *testing.T, session, book, sent string, call Door) {
 	}
 	begin(`{"contacts":[` + petra + `]}`)
 	search("Petra")
-	if err := os.WriteFile(book, []byte(`{"contacts":[`+strings.ReplaceAll(petra, "petra@quay", "changed@molehill")+`]}`), 0o600); err != nil {
+	changed := `{"contacts":[` + strings.ReplaceAll(petra, "petra@quay", "changed@molehill") + `]}`
+	if err := os.WriteFile(book, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	search("Petra")
@@ -85,5 +78,23 @@ func (w *World) LookUps(t *testing.T, session, book, sent string, call Door) {
 	}
 	if names != 4 {
 		t.Errorf("looked up %d times, want once for each message", names)
+	}
+}
+
+// writeToPetra begins a turn in which a model has read whom the owner wants written to.
+func (w *World) writeToPetra(t *testing.T, session string) {
+	t.Helper()
+	said := "Write Petra that we come on Monday"
+	_, err := w.Monitor.Begin(t.Context(), tidemark.Turn{
+		Ref: tidemark.Ref{Session: session}, Sender: trust.Sender{Provider: "cli", ID: "nora", IsOwner: true}, Message: &said,
+		Contract: &intent.Contract{V: intent.ItemsVersion, Items: []intent.Item{{
+			Tool: "people__send_mail", Quote: said, Need: "asked", Times: 1, Args: []intent.Arg{
+				{Arg: "to", How: "person", What: []string{"Petra"}, Of: "contacts"},
+				{Arg: "body", How: "said", What: []string{"we come on Monday"}},
+			},
+		}}},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -81,6 +81,7 @@ func serve(name string, args []string) error {
 	return fmt.Errorf("there is no server %q", name)
 }
 
+// PagesServer reads a page that a stranger wrote.
 func PagesServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "pages", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "read_page", Description: "Reads a web page", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
@@ -136,7 +137,8 @@ func PeopleServer(file, book string) *mcp.Server {
 			if err := json.Unmarshal(raw, &answer); err != nil {
 				return nil, nil, err
 			}
-			answer.Contacts = slices.DeleteFunc(answer.Contacts, func(c map[string]string) bool { return !strings.Contains(c["name"], in.Query) })
+			other := func(c map[string]string) bool { return !strings.Contains(c["name"], in.Query) }
+			answer.Contacts = slices.DeleteFunc(answer.Contacts, other)
 			shown, err := json.Marshal(answer)
 			return say(string(shown)), nil, err
 		})

@@ -107,8 +107,8 @@ func server(name string) string {
 func (t *Tool) reads() bool {
 	m, d := t.Meaning, t.Definition
 	said := func(p *bool, want bool) bool { return p == nil || *p == want }
-	return m.Known && m.Act == meaning.Read && m.Could() == meaning.Unknown && m.Gravity == meaning.None && !m.Reaches && !m.Sink && !m.Looks() &&
-		said(d.ReadOnly, true) && said(d.Destructive, false)
+	return m.Known && m.Act == meaning.Read && m.Could() == meaning.Unknown && m.Gravity == meaning.None &&
+		!m.Reaches && !m.Sink && !m.Looks() && said(d.ReadOnly, true) && said(d.Destructive, false)
 }
 
 // takes is the parameter that a name is searched for by; empty: it lists everything. Ok is false where it needs anything else.
