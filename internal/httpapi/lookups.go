@@ -13,7 +13,7 @@ import (
 type lookUpNote struct {
 	ID     string           `json:"id" doc:"of the call, for after_tool_call"`
 	Tool   string           `json:"tool"`
-	Params strictjson.Value `json:"params"`
+	Params strictjson.Value `json:"params" doc:"what it is called with"`
 }
 
 // lookUps has a host that can make the calls that the latest message wants made first, once; nil: there are none. What they bring is

@@ -122,3 +122,41 @@ func TestQuestionsAreBounded(t *testing.T) {
 		t.Errorf("asked %d times", len(j.asked))
 	}
 }
+
+// A stream that ends a text with its item, or with the whole, loses nothing of it.
+func TestATextThatNobodyEndsIsWhole(t *testing.T) {
+	for _, end := range []string{
+		`{"type":"response.completed","sequence_number":3,"response":{"output":[{"type":"message","content":[{"type":"output_text","text":"A page."}]}]}}`,
+		`{"type":"response.output_item.done","sequence_number":3,"output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"A page."}]}}`,
+	} {
+		f := shown.New(format.Responses, nobody{})
+		said := ""
+		for _, data := range []string{
+			`{"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,"delta":"A "}`,
+			`{"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,"delta":"page."}`, end,
+		} {
+			raw := "event: x\ndata: " + data + "\n\n"
+			at := len("event: x\ndata: ")
+			events, err := f.Event(&format.Event{Raw: []byte(raw), Data: []byte(data), At: at})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range events {
+				var d struct{ Type, Delta string }
+				if err := json.Unmarshal(e.Data, &d); err != nil {
+					t.Fatalf("%s: %v", e.Data, err)
+				}
+				said += d.Delta
+			}
+		}
+		if said != "A page." {
+			t.Errorf("got %q before %s", said, end)
+		}
+	}
+}
+
+// nobody lets no address stand.
+type nobody struct{}
+
+func (nobody) Mode() links.Mode                { return links.Markdown }
+func (nobody) Show(string, bool) (bool, error) { return false, nil }

@@ -2,6 +2,7 @@ package shown
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/llm/format"
@@ -39,11 +40,18 @@ func (f *Filter) responsesEvent(*format.Event) error {
 		part := f.number(0, of.part)
 		switch state {
 		case "delta":
+			f.spokenAt(kind)
 			return f.piece(voice{kind: kind}, at, part, f.get(0, "delta"))
 		case "done":
 			return f.responsesDone(kind, of.whole, at, part)
 		}
 		return nil
+	}
+	switch t { // a text that nobody ended is over then
+	case "content_part.done", "reasoning_summary_part.done", "output_item.done", "completed", "incomplete", "failed", "cancelled":
+		if err := f.responsesRest(); err != nil {
+			return err
+		}
 	}
 	switch t {
 	case "content_part.added", "content_part.done", "reasoning_summary_part.added", "reasoning_summary_part.done":
@@ -67,20 +75,51 @@ func (f *Filter) responsesDone(kind, member string, at, part int) error {
 	if err != nil {
 		return err
 	}
-	if rest != "" {
-		members := []byte(nil)
-		for i := range f.doc.Each(0) {
-			switch key := string(f.doc.Key(i)); key {
-			case "item_id", "output_index", "content_index", "summary_index", "sequence_number":
-				members = fmt.Appendf(members, "%q:%s,", key, f.doc.Raw(i))
-			}
-		}
-		if kind == "output_text" {
-			members = append(members, `"logprobs":[],`...)
-		}
-		f.named("response."+kind+".delta", fmt.Appendf(nil, `{"type":"response.%s.delta",%s"delta":%s}`, kind, members, quoted(rest)))
-	}
+	f.spokenAt(kind)
+	f.responsesSay(kind, rest)
 	return f.repeated(kind, at, part, f.get(0, member))
+}
+
+// spokenAt remembers where a text stands, as its events say it.
+func (f *Filter) spokenAt(kind string) {
+	var members []byte
+	for i := range f.doc.Each(0) {
+		switch key := string(f.doc.Key(i)); key {
+		case "item_id", "output_index", "content_index", "summary_index":
+			members = fmt.Appendf(members, "%q:%s,", key, f.doc.Raw(i))
+		}
+	}
+	if kind == "output_text" {
+		members = append(members, `"logprobs":[],`...)
+	}
+	if f.places == nil {
+		f.places = map[string][]byte{}
+	}
+	f.places[kind] = members
+}
+
+// responsesSay says what was held of a text, in an event before the one at hand.
+func (f *Filter) responsesSay(kind, rest string) {
+	if rest == "" {
+		return
+	}
+	members := f.places[kind]
+	if n := f.get(0, "sequence_number"); f.doc.Kind(n) == '0' {
+		members = fmt.Appendf(slices.Clip(members), `"sequence_number":%s,`, f.doc.Raw(n))
+	}
+	f.named("response."+kind+".delta", fmt.Appendf(nil, `{"type":"response.%s.delta",%s"delta":%s}`, kind, members, quoted(rest)))
+}
+
+// responsesRest says what was held of texts that nobody ended: what comes now is behind them.
+func (f *Filter) responsesRest() error {
+	for _, v := range f.speaking(-1) {
+		rest, err := f.stop(v)
+		if err != nil {
+			return err
+		}
+		f.responsesSay(v.kind, rest)
+	}
+	return nil
 }
 
 // repeated puts what was said in the place of a text that is said again.

@@ -43,6 +43,7 @@ type Filter struct {
 	head   []byte // members that chunks of the answer have in common, where it is of chunks
 	edits  []edit
 	before []*format.Event
+	places map[string][]byte // of texts: where their events say they stand
 }
 
 // voice is one text of an answer: what it is, and of which of several answers.
