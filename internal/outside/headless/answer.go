@@ -14,7 +14,7 @@ var errNoForm = fmt.Errorf("%w: it printed none", auditor.ErrNoAnswer)
 
 // answers read what programs print.
 var answers = map[string]func(out []byte) (auditor.Reply, error){
-	"claude": claudeAnswer, "codex": codexAnswer, "gemini": geminiAnswer,
+	"claude": claudeAnswer, "codex": codexAnswer, "gemini": geminiAnswer, "opencode": opencodeAnswer,
 }
 
 // inputs write what programs read.
@@ -117,4 +117,41 @@ func geminiAnswer(out []byte) (auditor.Reply, error) {
 		return auditor.Reply{}, errors.New("it says that it failed")
 	}
 	return auditor.Reply{Text: *in.Response}, nil
+}
+
+// opencodeAnswer takes the texts of the one step.
+func opencodeAnswer(out []byte) (auditor.Reply, error) {
+	var r auditor.Reply
+	ended := 0
+	for line := range bytes.Lines(out) {
+		var in struct {
+			Type string `json:"type"`
+			Part struct {
+				Text   string `json:"text"`
+				Tokens struct {
+					In  int `json:"input"`
+					Out int `json:"output"`
+				} `json:"tokens"`
+			} `json:"part"`
+		}
+		if strictjson.Unmarshal(bytes.TrimSpace(line), &in) != nil {
+			return auditor.Reply{}, errNoForm
+		}
+		switch in.Type {
+		case "text":
+			r.Text += in.Part.Text
+		case "step_finish":
+			r.In, r.Out = in.Part.Tokens.In, in.Part.Tokens.Out
+			ended++
+		case "step_start":
+		case "error":
+			return auditor.Reply{}, errors.New("it says that it failed")
+		default: // a tool, or what nobody knows
+			return auditor.Reply{}, errNoForm
+		}
+	}
+	if r.Text == "" || ended != 1 {
+		return auditor.Reply{}, errNoForm
+	}
+	return r, nil
 }

@@ -70,6 +70,10 @@ func (p *provider) loggedIn(t *testing.T, r *headless.Recipe, real, home string)
 		text += `case "$*" in *tm.base_url*) ;; *model_provider=*tm*) first=$1; shift; set -- "$first" -c 'model_providers.tm.base_url="` +
 			p.url + `/v1"' "$@" ;; esac` + "\n"
 	}
+	if r.Name == "opencode" {
+		text += "[ -n \"$OPENCODE_CONFIG_CONTENT\" ] || OPENCODE_CONFIG_CONTENT='{\"provider\":{\"anthropic\":{\"options\":{\"baseURL\":\"" +
+			p.url + "/v1\"}}}}'\nexport OPENCODE_CONFIG_CONTENT\n"
+	}
 	path := filepath.Join(t.TempDir(), r.Binary)
 	if err := os.WriteFile(path, []byte(text+"exec '"+real+"' \"$@\"\n"), 0o700); err != nil { //nolint:gosec // it is a program
 		t.Fatal(err)
@@ -165,7 +169,7 @@ func TestTheRealProgramsInEveryMatter(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Close()
-			everyMatter(t, p, up, o.Folder)
+			everyMatter(t, p, up, o.Folder, r.Retries)
 		})
 	}
 }
@@ -175,7 +179,7 @@ func question(n int) auditor.Prompt {
 	return auditor.Prompt{System: "instructions-7\nAnswer with one JSON object.", User: fmt.Sprintf("words-7-%d Mail Petra", n), Schema: intent.ContractSchema}
 }
 
-func everyMatter(t *testing.T, p *headless.Program, up *provider, folder string) {
+func everyMatter(t *testing.T, p *headless.Program, up *provider, folder string, retries bool) {
 	clean := func(when string) {
 		t.Helper()
 		if left, _ := filepath.Glob(filepath.Join(folder, "run-*")); len(left) > 0 {
@@ -196,7 +200,7 @@ func everyMatter(t *testing.T, p *headless.Program, up *provider, folder string)
 		if err == nil {
 			t.Errorf("%s: %q is taken for a contract", name, got.Text)
 		}
-		if n := up.asked.Load(); n == 0 || n > m.most || ctx.Err() != nil {
+		if n := up.asked.Load(); n == 0 || n > m.most || ctx.Err() != nil && !retries {
 			t.Errorf("%s: it asked %d times, at most %d are expected; %v", name, n, m.most, ctx.Err())
 		}
 		cancel()

@@ -1,5 +1,5 @@
 // Package headless has the programs of agents answer as models that do nothing but answer: auditor.Answerer over Codex,
-// Claude Code or Gemini CLI, as they are installed here and with the login that their owner gave them.
+// Claude Code, Gemini CLI or OpenCode, as they are installed here and with the login that their owner gave them.
 //
 // The package starts programs and, to try one, serves a scripted model on loopback. How a program is started is data
 // (recipes.json): what is left out there is not switched off, so a recipe is believed only where Try has seen what
@@ -46,11 +46,12 @@ type Recipe struct {
 	Links   map[string]string `json:"links"` // in its folder, to the user's files, where there are such
 	Files   map[string]string `json:"files"` // in its folder
 	Catalog *catalog          `json:"catalog"`
-	Answer  string            `json:"answer"` // the form of what it prints
-	Input   string            `json:"input"`  // the form of what it reads: empty is the text itself
-	Ahead   bool              `json:"ahead"`  // it waits for what it reads, so that it may be started before there is any
-	Inert   []string          `json:"inert"`  // tools that it sends and that can do nothing
-	Away    []string          `json:"away"`   // what it prints where nobody is logged in
+	Answer  string            `json:"answer"`  // the form of what it prints
+	Input   string            `json:"input"`   // the form of what it reads: empty is the text itself
+	Ahead   bool              `json:"ahead"`   // it waits for what it reads, so that it may be started before there is any
+	Retries bool              `json:"retries"` // it asks again by itself where a provider fails, which nothing switches off: its time ends it
+	Inert   []string          `json:"inert"`   // tools that it sends and that can do nothing
+	Away    []string          `json:"away"`    // what it prints where nobody is logged in
 	Trial   trialRecipe       `json:"trial"`
 }
 
