@@ -49,7 +49,7 @@ type Recipe struct {
 	Answer  string            `json:"answer"`  // the form of what it prints
 	Input   string            `json:"input"`   // the form of what it reads: empty is the text itself
 	Ahead   bool              `json:"ahead"`   // it waits for what it reads, so that it may be started before there is any
-	Retries bool              `json:"retries"` // it asks again by itself where a provider fails, which nothing switches off: its time ends it
+	Retries bool              `json:"retries"` // it asks again where a provider fails, which nothing switches off: its time ends it
 	Inert   []string          `json:"inert"`   // tools that it sends and that can do nothing
 	Away    []string          `json:"away"`    // what it prints where nobody is logged in
 	Trial   trialRecipe       `json:"trial"`
