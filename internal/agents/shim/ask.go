@@ -103,7 +103,7 @@ func (a adapter) context(o Options, e *catalogue.Event) hook.Context {
 		c.Record = a.Kept(o.Env, e.Session)
 	}
 	if a.Summed && a.noted(o, e.Cwd) != "" {
-		c.Record, c.RecordSum = "", "" // a command that is sent into a box may stand there as the line that sends it: nobody can compare them
+		c.Record, c.RecordSum = "", "" // a command that goes into a box may stand there as the line that sends it
 	}
 	switch {
 	case o.Sender != "owner" || e.Speaker == catalogue.Nobody:
