@@ -1,11 +1,13 @@
 package format
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
@@ -177,6 +179,53 @@ func holds(d *doc, at int, names []string) bool {
 		if d.Keyed(i) && d.Kind(i) != 0 && slices.Contains(names, d.fold(i)) {
 			return true
 		}
+	}
+	return false
+}
+
+// formWords are what a request holds at least that asks for data and not for words: most hold none of them, and are not read again.
+var formWords = [][]byte{[]byte("json_schema"), []byte("json_object"), []byte("responseMimeType"), []byte(`"format"`)}
+
+// Formed reports whether the client asks for an answer in a form of data: a program reads it, and shows nothing of it as it is. Nothing
+// that was read can say so, because it stands beside the messages.
+func (r *Request) Formed() bool {
+	has := false
+	for _, w := range formWords {
+		has = has || bytes.Contains(r.Body, w)
+	}
+	if !has {
+		return false
+	}
+	type kind struct {
+		Type string `json:"type"`
+	}
+	var body struct {
+		Chat kind `json:"response_format"`
+		Text struct {
+			Format kind `json:"format"`
+		} `json:"text"`
+		Messages kind `json:"output_format"`
+		Output   struct {
+			Format kind `json:"format"`
+		} `json:"output_config"`
+		Config map[string]strictjson.Value `json:"generationConfig"`
+		Ollama strictjson.Value            `json:"format"`
+	}
+	if strictjson.Unmarshal(r.Body, &body) != nil {
+		return false
+	}
+	formed := func(k kind) bool { return k.Type == "json_schema" || k.Type == "json_object" }
+	switch r.API {
+	case Chat:
+		return formed(body.Chat)
+	case Responses:
+		return formed(body.Text.Format)
+	case Messages:
+		return formed(body.Messages) || formed(body.Output.Format)
+	case Gemini:
+		return string(body.Config["responseMimeType"]) == `"application/json"`
+	case Ollama:
+		return string(body.Ollama) == `"json"` || len(body.Ollama) > 0 && body.Ollama.Kind() == '{'
 	}
 	return false
 }

@@ -44,6 +44,9 @@ func (x *exchange) prepare(ctx context.Context, c conversation.Caller) (refusal 
 		return "Tidemark: this turn was ended by security policy: " + layer.Reason + " (rule " + layer.Rule + ").", nil
 	}
 	x.edit.Owed, x.answers, x.argued = x.visit.Owed, layer.Answers, layer.Taint.Level < trust.Owner
+	if x.argued && x.answers != "" && x.req.Formed() {
+		x.answers = "" // a program reads it, and data must come as they are
+	}
 	if layer.Notice {
 		x.edit.Notice = hook.TaintNotice(layer.Taint)
 	}
