@@ -13,6 +13,9 @@ var pages = list("pages")
 
 // address is the evidence for an address that is asked or written to.
 func (c *Context) address(v string) (Evidence, string) {
+	if origin.Bears(v) && !c.index.Written(v, func(uint64) bool { return true }) {
+		return Nothing, "it is spelled as nothing that was said or read"
+	}
 	switch {
 	case c.index.Said(v):
 		return Said, "you said it"

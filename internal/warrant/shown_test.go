@@ -127,3 +127,25 @@ func TestAMailAddressIsShownWhereItWasRead(t *testing.T) {
 		}
 	}
 }
+
+// WAR-08: an address that was read is not asked with something of the agent's in its spelling.
+func TestASpellingCarriesNothingOut(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://harbour.example/list":                  true,
+		"https://harbour.example/Timetable":             true, // as it stands there
+		"https://harbour.example/list?utm_x=hunter2":    false,
+		"https://harbour.example/list?gclid=hunter2":    false,
+		"https://harbour.example/LiSt":                  false,
+		"https://harbour.example/%6cist":                false,
+		"https://HARBOUR.example/list":                  true,
+		"https://harbour.example/tide?utm_source=boats": true, // as it stands there
+	} {
+		c := world()
+		c.User("Look at the list of pages and open them")
+		result(c, "list_pages", `{}`, `[{"url":"https://harbour.example/list"},{"url":"https://harbour.example/Timetable"},{"url":"https://harbour.example/tide?utm_source=boats"}]`)
+		w := of(c, "web_fetch", `{"url":"`+address+`"}`)
+		if got := !lacks(w); got != want {
+			t.Errorf("%s: got %v, want %v: %s", address, got, want, w)
+		}
+	}
+}

@@ -70,6 +70,18 @@ func (x *Index) Written(address string, of func(step uint64) bool) bool {
 	return found
 }
 
+// Bears reports whether the spelling of an address may carry something that a search does not see: capital letters or escapes behind its
+// host, or parameters that only count visitors.
+func Bears(address string) bool {
+	if !strings.ContainsAny(address, "?%") && strings.ToLower(address) == address {
+		return false // most
+	}
+	plain := spelling(address)
+	end := authority([]byte(plain))
+	rest := plain[end:]
+	return strings.Contains(rest, "%") || strings.ToLower(rest) != rest || len(untracked([]byte(rest))) != len(rest)
+}
+
 // spelling is an address without what nobody can say anything with: the scheme of the web, "www.", the case of the host and a slash
 // at the end.
 func spelling(address string) string {
