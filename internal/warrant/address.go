@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
@@ -14,6 +15,9 @@ var pages = list("pages")
 // address is the evidence for an address that is asked or written to.
 func (c *Context) address(v string) (Evidence, string) {
 	if origin.Bears(v) && !c.index.Written(v, func(uint64) bool { return true }) {
+		if c.index.SaidHost(v) && c.spelledSo(v) {
+			return Said, "you named the host"
+		}
 		return Nothing, "it is spelled as nothing that was said or read"
 	}
 	switch {
@@ -69,6 +73,23 @@ func (c *Context) saidRest(v string) bool {
 		}
 	}
 	return true
+}
+
+// spelledSo reports whether what follows a host is made of words as the user wrote them, or of ones that say nothing.
+func (c *Context) spelledSo(v string) bool {
+	u, err := url.Parse(v)
+	if err != nil || strings.Contains(v, "%") {
+		return false
+	}
+	apart := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	wrote := map[string]bool{}
+	for _, said := range c.spoken[max(0, len(c.spoken)-maxAsking):] {
+		for _, w := range strings.FieldsFunc(said, apart) {
+			wrote[w] = true
+		}
+	}
+	other := func(w string) bool { return !pathWords[w] && !wrote[w] }
+	return !slices.ContainsFunc(strings.FieldsFunc(u.Path+" "+u.RawQuery+" "+u.Fragment, apart), other)
 }
 
 // listed reports whether a resource is the server's own: it has listed it, or names it in a scheme that leads to no host. What is asked for

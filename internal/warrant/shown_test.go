@@ -132,6 +132,9 @@ func TestAMailAddressIsShownWhereItWasRead(t *testing.T) {
 func TestASpellingCarriesNothingOut(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://harbour.example/list":                  true,
+		"https://quay.example/E120":                     true, // a host and a word that the user wrote
+		"https://quay.example/e120?utm_x=hunter2":       false,
+		"https://quay.example/E120/Hunter2":             false,
 		"https://harbour.example/Timetable":             true, // as it stands there
 		"https://harbour.example/list?utm_x=hunter2":    false,
 		"https://harbour.example/list?gclid=hunter2":    false,
@@ -141,7 +144,7 @@ func TestASpellingCarriesNothingOut(t *testing.T) {
 		"https://harbour.example/tide?utm_source=boats": true, // as it stands there
 	} {
 		c := world()
-		c.User("Look at the list of pages and open them")
+		c.User("Look at the list of pages and open them, and look E120 up at quay.example")
 		result(c, "list_pages", `{}`, `[{"url":"https://harbour.example/list"},{"url":"https://harbour.example/Timetable"},{"url":"https://harbour.example/tide?utm_source=boats"}]`)
 		w := of(c, "web_fetch", `{"url":"`+address+`"}`)
 		if got := !lacks(w); got != want {
