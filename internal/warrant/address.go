@@ -20,6 +20,11 @@ func (c *Context) address(v string) (Evidence, string) {
 		}
 		return Nothing, "it is spelled as nothing that was said or read"
 	}
+	return c.knownAddress(v)
+}
+
+// knownAddress is address for one whose spelling carries nothing.
+func (c *Context) knownAddress(v string) (Evidence, string) {
 	switch {
 	case c.index.Said(v):
 		return Said, "you said it"
