@@ -92,14 +92,19 @@ func complete(v *origin.Value) bool {
 	for i := range v.Kids {
 		switch k := &v.Kids[i]; {
 		case k == list, k.Shape == origin.Scalar && slices.Contains([]string{"", "null", "false"}, k.Text):
-		case k.Shape == origin.Scalar && k.Text == strconv.Itoa(len(list.Kids)):
-			counted = true
+		case k.Shape == origin.Scalar && k.Text == strconv.Itoa(len(list.Kids)) && counts(k.Key): // how many a page has says nothing
+			counted = counted || slices.Contains(keyWords(k.Key), "total")
 		case k.Shape == origin.Scalar && k.Text == "true" && answered[strings.ToLower(k.Key)]:
 		default:
 			return false
 		}
 	}
 	return counted || len(list.Kids) <= wholeList
+}
+
+// counts reports whether a member says how many entries there are.
+func counts(key string) bool {
+	return slices.ContainsFunc(keyWords(key), func(w string) bool { return w == "total" || w == "count" })
 }
 
 // objects reports whether all entries of a list have fields.
