@@ -92,7 +92,7 @@ func complete(v *origin.Value) bool {
 	for i := range v.Kids {
 		switch k := &v.Kids[i]; {
 		case k == list, k.Shape == origin.Scalar && slices.Contains([]string{"", "null", "false"}, k.Text):
-		case k.Shape == origin.Scalar && k.Text == strconv.Itoa(len(list.Kids)) && counts(k.Key): // how many a page has says nothing
+		case k.Shape == origin.Scalar && k.Text == strconv.Itoa(len(list.Kids)) && saysHowMany(k.Key): // how many a page has says nothing
 			counted = counted || slices.Contains(keyWords(k.Key), "total")
 		case k.Shape == origin.Scalar && k.Text == "true" && answered[strings.ToLower(k.Key)]:
 		default:
@@ -102,8 +102,8 @@ func complete(v *origin.Value) bool {
 	return counted || len(list.Kids) <= wholeList
 }
 
-// counts reports whether a member says how many entries there are.
-func counts(key string) bool {
+// saysHowMany reports whether a member says how many entries there are.
+func saysHowMany(key string) bool {
 	return slices.ContainsFunc(keyWords(key), func(w string) bool { return w == "total" || w == "count" })
 }
 
