@@ -277,7 +277,11 @@ func (m *Monitor) LookUps(ctx context.Context, ref Ref, server string) ([]LookUp
 	var out []LookUp
 	for _, l := range wanted {
 		var v Verdict
-		call := tool.Call{ID: l.ID, Name: l.Tool, Args: l.Args}
+		id, err := m.newID("look") // nobody else can name it
+		if err != nil {
+			return nil, err
+		}
+		call := tool.Call{ID: id, Name: l.Tool, Args: l.Args}
 		if err := m.verdict(ctx, &proposal{ref: ref, call: call, looks: l.Name}, &v); err != nil {
 			return nil, err
 		}

@@ -27,6 +27,9 @@ func (r *ring) find(id, tool string) *Call {
 		if c.Tool != tool && tool != "" {
 			continue
 		}
+		if c.LookUp != "" && (id == "" || c.Seen) {
+			continue // what it brings is believed to reach no agent: only the one answer that names it is its
+		}
 		if id != "" {
 			if c.ID == id {
 				return c

@@ -65,11 +65,7 @@ func (c *Context) LookUps(server string) []lookup.LookUp {
 			tools = append(tools, lookup.Tool{Definition: &d, Meaning: c.tools[name]})
 		}
 	}
-	out := lookup.Wanted(m.Pinned(c.pin), tools)
-	for i := range out {
-		out[i].ID = fmt.Sprintf("look-up-%d-%d", c.user.turn, i+1)
-	}
-	return out
+	return lookup.Wanted(m.Pinned(c.pin), tools)
 }
 
 // maxServers bounds how many servers are remembered to have been asked.

@@ -19,7 +19,6 @@ import (
 
 // LookUp is one question to a server.
 type LookUp struct {
-	ID   string          // of the call
 	Tool string          // as its server spells it
 	Args json.RawMessage // what it is asked with
 	Name string          // what is looked up, in the owner's words
