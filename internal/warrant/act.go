@@ -38,8 +38,6 @@ func (j *judging) act() (Evidence, string) {
 func (j *judging) step(r *request) (Evidence, string) {
 	c := j.c
 	switch {
-	case r.acts && j.allSaid && j.slots > 0 && Send.graverThan(j.w.Deed) && !c.named(j.m).binds:
-		return Said, "every value in it is yours"
 	case (r.acts || j.w.Deed == Tidy) && (r.near || j.tied) && j.mild():
 		return Entailed, "a step of what you asked for"
 	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
@@ -92,15 +90,16 @@ func (j *judging) mild() bool {
 // fits reports whether a clause asks for this call: for the act and for what it is done to,
 // or for the act alone where the values are the user's.
 func (j *judging) fits(found match) bool {
-	verb := found.verb || found.class || found.chosen
+	n, act := j.c.named(j.m), found.verb || found.chosen
+	verb := act || found.class
 	switch {
-	case !verb && (!Send.graverThan(j.w.Deed) || j.c.named(j.m).binds):
+	case !verb && (!Send.graverThan(j.w.Deed) || n.binds):
 		return false // speaking of somebody, or of a thing by its number, asks for nothing that tells them something or stays
 	case found.full, verb && found.nouns > 0:
 		return true
-	case (found.verb || found.chosen) && (j.tied || j.slots == 0), verb && j.tied && !j.loose:
+	case act && (j.tied || j.slots == 0 && !n.lacks(found)), verb && j.tied && !j.loose:
 		return true
-	case found.class && j.slots == 0 && j.w.Deed == Pay && !j.c.named(j.m).moves:
+	case found.class && j.slots == 0 && j.w.Deed == Pay && !n.moves:
 		return true // who buys something checks out, and says nothing of it
 	}
 	return j.allSaid && j.slots > 0 && (verb || found.nouns > 0)

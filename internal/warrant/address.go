@@ -10,8 +10,6 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
-var pages = list("pages")
-
 // address is the evidence for an address that is asked or written to.
 func (c *Context) address(v string) (Evidence, string) {
 	if origin.Bears(v) && !c.index.Written(v, func(uint64) bool { return true }) {
@@ -40,15 +38,11 @@ func (c *Context) knownAddress(v string) (Evidence, string) {
 			return Followed, "a field of what was looked up"
 		}
 	case origin.Text:
-		listed := !c.papers[f.Step] // in what a server lists, not in what somebody wrote
 		switch {
 		case c.agreed != nil && c.agreed.Opens == "linked" && f.Named && !c.placed() && !strings.ContainsAny(v, "?&="):
 			return Followed, "you want the links in it followed"
-		case c.told(v):
-		case c.agreed != nil && (c.agreed.Opens == "linked" || c.agreed.Opens == "search"):
-			return Followed, "you want links followed"
-		case listed, f.Named && c.says(pages):
-			return Followed, "it stands in what you pointed at"
+		case !c.isWritten(v, true):
+			return Followed, "a list of what was looked up holds it"
 		}
 	}
 	return Nothing, where(&f)

@@ -19,7 +19,36 @@ var (
 	stopSign = strings.NewReplacer("。", ".", "．", ".", "｡", ".")
 )
 
-// cargo judges a text that leaves with a call: whether others told the agent to write it,
+// A text that stands so in what somebody wrote is theirs from some words on: a few of which the user speaks of one are the user's
+// matter. What is longer than quotedLength is looked at in runs of words (mandate/told.go).
+const (
+	quotedFew    = 3
+	quotedWords  = 5
+	quotedLength = 400
+)
+
+// copies judges the texts that stand so in what the user named. They may go where the words want something to go, and nowhere
+// else: a yes for an act says nothing of what it carries.
+func (j *judging) copies() {
+	if e, _ := j.w.Least(Act); e >= Said {
+		return
+	}
+	for _, l := range j.copied {
+		j.w.add(Cargo, l.Path, l.Text, Nothing, "it stands so in what was read, and I could not find in your words that it may go")
+	}
+}
+
+// quotes reports whether a text is what somebody wrote: in a result that the user named too, unless those are passed over.
+func (c *Context) quotes(text string, named bool) bool {
+	words := tokens(text)
+	mine := func(w string) bool { return distinctive(w) && c.user.stems[stem(w)] }
+	if len(words) < quotedFew || len(words) < quotedWords && slices.ContainsFunc(words, mine) {
+		return false
+	}
+	return len(text) < quotedLength && !c.index.Said(text) && c.isWritten(text, named)
+}
+
+// cargo judges a text that leaves with a call: whether it is what others wrote,
 // and the addresses in it.
 func (j *judging) cargo(l *leaves.Leaf) {
 	if !l.Quoted || j.w.Deed == Read {
@@ -27,9 +56,12 @@ func (j *judging) cargo(l *leaves.Leaf) {
 	}
 	c := j.c
 	j.disclosed(l)
-	if len(tokens(l.Text)) >= 3 && len(l.Text) < 400 && !c.index.Said(l.Text) && c.told(l.Text) {
+	switch {
+	case c.quotes(l.Text, false):
 		j.textual = true
-		j.w.add(Cargo, l.Path, l.Text, Nothing, "a text tells the agent to write this")
+		j.w.add(Cargo, l.Path, l.Text, Nothing, "it stands so in what somebody wrote, and you did not name that")
+	case c.quotes(l.Text, true):
+		j.copied = append(j.copied, l)
 	}
 	text := stopSign.Replace(l.Text)
 	for _, h := range bareHosts(text) {

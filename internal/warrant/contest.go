@@ -1,80 +1,31 @@
 package warrant
 
-import (
-	"strings"
+import "github.com/tidemark/tidemark/internal/warrant/origin"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
-	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
-)
+// What a text says of a value nobody here understands: whether it orders, warns or only tells is not looked at, so that another
+// language or another wording is never better than plain English. It counts that somebody wrote of it. A text that only lists
+// things (listing.go) says nothing of any of them.
 
-var bids = list("bids")
-
-// commanding reports whether a text tells its reader to do something.
-func (c *Context) commanding(text string) bool {
-	prev := ""
-	for _, w := range c.vocabulary.Words(text) {
-		acts := c.vocabulary.ClassesOf(w).Any(acting) && !w.Gram.Has(vocabulary.Done) && !w.Gram.Has(vocabulary.Function)
-		if (acts || bids[w.Text] || w.Gram.Has(vocabulary.Polite)) && !articles[prev] {
-			return true
-		}
-		prev = w.Text
-	}
-	return false
-}
-
-// bidden reports whether the sentence around a value tells somebody to do something.
-func (c *Context) bidden(m origin.Mention) bool {
-	return c.commanding(m.Before) || c.commanding(m.After)
-}
-
-// told reports whether any text tells somebody to do something with a value.
-func (c *Context) told(v string) bool {
+// isWritten reports whether a value stands in what somebody wrote: of results that the user named too, unless those are passed over.
+// Of what nobody looked at, it does.
+func (c *Context) isWritten(v string, named bool) bool {
 	found := false
 	all := c.index.Mentions(v, func(m origin.Mention) bool {
-		found = c.bidden(m)
-		return !found
-	})
-	return found || !all || c.lost // of what nobody looked at, anything may be told
-}
-
-// contested reports whether free text speaks for a value. Where a value stands too often to
-// look at every place, it is.
-func (c *Context) contested(value string, target bool) bool {
-	short := len(origin.Normal(value)) < 5
-	found := false
-	all := c.index.Mentions(value, func(m origin.Mention) bool {
-		before, after := tokens(m.Before), tokens(m.After)
-		switch {
-		case len(before)+len(after) < 2 && !(target && c.bidden(m)): // a name and its value
-		case short:
-			found = numberedBefore(before) && c.bidden(m)
-		case target:
-			found = c.orders(before) || c.orders(after)
-		default:
-			found = c.bidden(m)
-		}
+		found = !c.lists[m.Step] && (named || !m.Named)
 		return !found
 	})
 	return found || !all || c.lost
 }
 
-// numberedBefore reports whether a word like "id" or "file" stands just before.
-func numberedBefore(words []string) bool {
-	for i := len(words) - 1; i >= 0 && i >= len(words)-4; i-- {
-		switch w := words[i]; {
-		case numbered[w]:
-			return true
-		case w != "with" && w != "the":
-			return false
-		}
-	}
-	return false
-}
-
-// orders reports whether words beside an address are a sentence, or order something: text
-// that speaks of an address speaks for it.
-func (c *Context) orders(words []string) bool {
-	return anyOf(words, stops) || c.commanding(strings.Join(words, " "))
+// contested reports whether free text speaks of a value: more stands beside it than a name for it, or it is somewhere to go to.
+// Where a value stands too often to look at every place, it is.
+func (c *Context) contested(value string, target bool) bool {
+	found := false
+	all := c.index.Mentions(value, func(m origin.Mention) bool {
+		found = !c.lists[m.Step] && (target && m.Free || len(tokens(m.Before))+len(tokens(m.After)) >= 2)
+		return !found
+	})
+	return found || !all || c.lost
 }
 
 // recordContested reports whether free text speaks for the record of a value by another

@@ -25,6 +25,7 @@ type Context struct {
 	spoken      []string        // the same, as they were written
 	saidWords   [][]string      // the words of each
 	saidNumbers map[string]bool // long numbers in them, ungrouped
+	saidParts   map[string]bool // whole parts of the names in them
 	index       *origin.Index
 	shell       *shell.Reader  // made when the first command comes
 	station     *shell.Station // where what watches the agent stands; nil: where it usually does

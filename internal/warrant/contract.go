@@ -296,7 +296,7 @@ func (j *judging) bound(path string) bool {
 }
 
 // promised improves the evidence for a value by what the contract says of its source. It
-// never helps a value that a text tells the agent to use.
+// never helps a value that a text speaks of.
 func (j *judging) promised(k Kind, path, value string, e Evidence, why string) (Evidence, string) {
 	if e >= Picked || j.promises == nil {
 		return e, why
@@ -304,7 +304,7 @@ func (j *judging) promised(k Kind, path, value string, e Evidence, why string) (
 	source, known := j.source(path)
 	unseen := j.c.index.Of(value).Class == origin.Unseen
 	switch {
-	case j.c.told(value):
+	case j.c.contested(value, false):
 	case unseen && k != Aim && (!known || source == "agent"):
 		return Picked, "left to the agent"
 	case unseen: // whom it goes to is not made up, and respelling helps nobody

@@ -29,21 +29,9 @@ var lookOnly = regexp.MustCompile(`(?i)\bno changes\b` +
 	`|\b(?:don'?t|do not|without)\s+(?:change|chang|touch|modify|alter|edit|writ)\w*\s+anything|\bread[- ]?only\b` +
 	`|\bnichts (?:ändern|anfassen)\b|\bohne (?:etwas )?zu ändern\b|\bsin cambiar nada\b|\bne (?:rien )?change rien\b`)
 
-// delegation tells the agent to do what some content says. The vocabulary knows the short
-// ways; these are the ones with words in between.
-var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|my|every|each|whatever|what)\b)` +
-	`|perform|execute|complete|carry out|handle|take care of|process|follow|finish|implement|act on|work (?:on|through)` +
-	`|address|resolve|accomplish)\b[^.?!\n]{0,40}` +
-	`\b(?:task|tasks|action|actions|instruction|instructions|to-?dos?|steps?|items?|requests?|checklist|guidelines)\b` +
-	`|do what(?:ever)?\s+(?:it|he|she|they|the|is|was|that|this)\b|accordingly|as (?:instructed|described|requested|specified)` +
-	`|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)
-
-// looking and delegating are pieces without which the two patterns find nothing: most messages
-// have none, and patterns cost more than all the rest of hearing.
-var (
-	looking    = spaced(lists["looking"])
-	delegating = spaced(lists["delegating"])
-)
+// looking are pieces without which the pattern finds nothing: most messages have none, and patterns cost more than all
+// the rest of hearing.
+var looking = spaced(lists["looking"])
 
 // spaced are words of a list with their blanks.
 func spaced(words []string) []string {
@@ -100,9 +88,6 @@ func (h *heard) hear(u *reader.Utterance) {
 	low := strings.ToLower(text)
 	if hints(low, looking) && lookOnly.MatchString(text) {
 		h.looks = h.turn
-	}
-	if hints(low, delegating) && delegation.MatchString(text) {
-		h.delegates = h.turn
 	}
 	if strings.ContainsAny(low, "0123456789") && money.MatchString(low) && !strings.Contains(low, "%") && !reckoned(low) {
 		h.prices = h.turn

@@ -133,7 +133,7 @@ var openMoods = map[string]string{
 	"Tor Vik told me to %s.": "what somebody else said is read as an order", "Tor Vik says I should %s.": "as before",
 	"She asked whether we could %s.": "as before", "The letter says: %s.": "as before", "Tor Vik wants somebody to %s.": "as before",
 	"They always %s.": "what people do is read as an order",
-	"I read that you should %s, which is wrong.": "what was read is read as an order", "He wrote \"%s\" yesterday. Tell me what the notice says.": "of another order in the message what is quoted becomes a part",
+	"I read that you should %s, which is wrong.": "what was read is read as an order",
 	"Refuse to %s.": "a verb that negates is none of the words of negation",
 }
 

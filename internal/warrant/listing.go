@@ -14,19 +14,18 @@ import (
 // all of it is a text.
 
 const (
-	proseWords = 9 // words of a line from which on it is a sentence, whatever they are
-	proseStops = 3 // words without weight of which a name has fewer
+	proseWords = 4 // words of a piece of a line from which on it may be a sentence
 	cellLength = 80
 )
 
 // listing reports whether a text is nothing but entries.
-func (c *Context) listing(content []byte) bool {
+func listing(content []byte) bool {
 	if s := bytes.TrimSpace(content); len(s) == 0 || s[0] == '{' || s[0] == '[' || s[0] == '<' {
 		return false // its structure speaks for itself
 	}
 	for line := range bytes.Lines(content) {
 		for cell := range bytes.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(",;:|\t", r) }) {
-			if c.prose(cell) {
+			if prose(cell) {
 				return false
 			}
 		}
@@ -34,20 +33,15 @@ func (c *Context) listing(content []byte) bool {
 	return true
 }
 
-// prose reports whether a piece of a line is a sentence and not a name, a figure or a label.
-func (c *Context) prose(cell []byte) bool {
-	words, n := 0, 0
+// prose reports whether a piece of a line has as many words as a sentence, and is no name, figure or label.
+func prose(cell []byte) bool {
+	words := 0
 	for piece := range stretches(cell) {
-		for _, w := range tokens(string(piece)) {
-			if words++; stops[w] {
-				n++
-			}
-		}
-		if words >= proseWords {
+		if words += len(tokens(string(piece))); words >= proseWords {
 			return true
 		}
 	}
-	return words >= 4 && (n >= proseStops || c.commanding(string(cell)))
+	return false
 }
 
 // stretchLength is about how long the pieces are in which a long text is read.

@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -63,14 +64,14 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 	return n
 }
 
-// nameOf are the words of a tool's name without what most tools share.
+// nameOf are the words of a tool's name without what most tools share: the name of their server, but no verb.
 func (c *Context) nameOf(m *meaning.Meaning) []string {
 	return c.callable(m).words
 }
 
 func (c *Context) unshared(m *meaning.Meaning) []string {
 	words := leaves.NameWords(unprefixed(c.names[m.Tool]))
-	if len(c.offered) < 4 || len(words) < 2 {
+	if len(c.offered) < 4 || len(words) < 2 || c.isVerb(words[0]) {
 		return words
 	}
 	n := 0
@@ -83,6 +84,13 @@ func (c *Context) unshared(m *meaning.Meaning) []string {
 		return words[1:]
 	}
 	return words
+}
+
+// isVerb reports whether a word is one by which tools of any kind say what they do.
+func (c *Context) isVerb(word string) bool {
+	return slices.ContainsFunc(c.vocabulary.Name(word), func(w vocabulary.Word) bool {
+		return slices.ContainsFunc(w.Acts, func(id vocabulary.ActID) bool { return generic[c.vocabulary.Act(id).Name] })
+	})
 }
 
 // unprefixed is a tool's name without its server's.
@@ -103,6 +111,10 @@ type match struct {
 	nouns   int  // words of the tool's name that it has
 	soft    int  // words of its parameters that it has
 }
+
+// lacks reports whether a clause has a verb that stands for any act of its class, and no word for what the tool does it to: who
+// creates a note creates no post.
+func (n *naming) lacks(found match) bool { return n.generic && len(n.nouns) > 0 && found.nouns == 0 }
 
 // asked reports whether a clause asks for an act of the class of the tool's, or of its verb's:
 // an update of a payment is asked for by a change, a booking by no other act than its own.

@@ -155,7 +155,7 @@ func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 		"Context": `user spoken index argued outside papers lists needed beyond public unheard proposed assented foreign lost refused asked own
 			things actedAt ago past records newIDs pages contracts task unread asking executed composed
 			| vocabulary station tools names offered host control others servers memory secret defined lookedFor
-			| said saidWords saidNumbers shell namings spelt room callables wordless blank worded offers telling gone`,
+			| said saidWords saidNumbers saidParts shell namings spelt room callables wordless blank worded offers telling gone`,
 		"heard":    "clauses turn stems looks delegates prices | vocabulary |",
 		"clause":   "text turn words question denies stems things doing acts refused classes forbids | |",
 		"few":      "list | | known",

@@ -25,6 +25,7 @@ type judging struct {
 	loose     bool              // one of them is not
 	allSaid   bool              // all of them are
 	textual   bool              // a measure or a text of it stands in what others wrote
+	copied    []*leaves.Leaf    // texts that stand so in what the user named
 	looks     bool              // its command only looks, builds and tests
 	known     *callable         // what is known of the tool; nil: nobody asked
 	seen      [4]seen           // what its values are for, as far as that was asked of late
@@ -172,6 +173,7 @@ func (j *judging) read(values []leaves.Leaf) {
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "it only looks")
 	}
+	j.copies()
 }
 
 // needsNone is why a call needs nobody to have given it.

@@ -89,7 +89,7 @@ func (c *Context) shaped(r *Result, free bool, t *trace) {
 	if free {
 		c.papers[r.Step] = true
 		t.flags |= keptPaper
-	} else if c.listing(r.Content) {
+	} else if listing(r.Content) {
 		c.lists[r.Step] = true
 		t.flags |= keptList
 	}

@@ -44,8 +44,8 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return Said, "you said it"
 	case f.Class == origin.System:
 		return Own, "the operator said it"
-	case c.pieces(v) && !trailing(v, aim):
-		return Said, "you said it in pieces"
+	case c.part(v):
+		return Said, "you said it"
 	case c.agreedTo(v, &f, aim):
 		return Assented, "you agreed to it"
 	case j.returned(v, aim):
@@ -123,7 +123,8 @@ func (j *judging) key(v string) (Evidence, string) {
 	}
 	c := j.c
 	f := c.index.Of(v)
-	if f.Class == origin.Text && f.Step > c.actedAt && c.actedAt > 0 && len(v) <= 12 && !c.told(v) {
+	code := len(v) <= 12 && strings.ContainsAny(v, "0123456789")
+	if code && f.Class == origin.Text && f.Step > c.actedAt && c.actedAt > 0 && j.elsewhere(&f) {
 		return Entailed, "the code that came after the act that asked for it"
 	}
 	if e == Followed {
@@ -132,33 +133,17 @@ func (j *judging) key(v string) (Evidence, string) {
 	return e, why
 }
 
-// pieces reports whether the user said the words of a value in a row: they said acme site, it is acme/site.
-func (c *Context) pieces(v string) bool {
-	if strings.Contains(v, "@") || startsURL(v) {
-		return false
-	}
-	if c.saidDigits(v) {
-		return true
-	}
-	words := tokens(v)
-	return len(words) > 0 && slices.ContainsFunc(c.saidWords, func(said []string) bool { return inRow(said, words) })
+// elsewhere reports whether a finding was brought by another server than the one that is called, or by another tool where
+// nobody says whose tools they are.
+func (j *judging) elsewhere(f *origin.Finding) bool {
+	server := serverOf(j.m.Tool)
+	return f.Tool != j.m.Tool && (server == "" || serverOf(f.Tool) != server)
 }
 
-// inRow reports whether some words stand in a text one after another: acme/site is "acme site", and site/acme is not.
-func inRow(text, words []string) bool {
-	for i := 0; i+len(words) <= len(text); i++ {
-		if slices.Equal(text[i:i+len(words)], words) {
-			return true
-		}
-	}
-	return false
-}
-
-// trailing reports whether an aim begins or ends with a sign that is no part of a word: the
-// pieces of priya_ are those of priya, who is somebody else.
-func trailing(v string, aim bool) bool {
-	return aim && slices.ContainsFunc(strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" \t\n,;:.!?<>()\"'", r) }),
-		func(s string) bool { return strings.Trim(s, "_-~") != s })
+// part reports whether a value is a long number that the user wrote in other groups, or a whole part of a name with parts that they
+// said: acme of acme/site, orders of shop.orders.
+func (c *Context) part(v string) bool {
+	return c.saidDigits(v) || c.saidParts[strings.ToLower(v)]
 }
 
 // grouped is a long number, in groups or in one.
@@ -178,11 +163,27 @@ func (c *Context) note(words string) {
 	words = strings.ToLower(words)
 	c.said = append(c.said, words)
 	c.saidWords = append(c.saidWords, tokens(words))
+	c.noteParts(words)
 	for _, n := range grouped.FindAllString(words, -1) {
 		if c.saidNumbers == nil {
 			c.saidNumbers = map[string]bool{}
 		}
 		c.saidNumbers[squeezed(n)] = true
+	}
+}
+
+// noteParts remembers the parts of names in some words. Addresses have none.
+func (c *Context) noteParts(words string) {
+	for w := range strings.FieldsSeq(words) {
+		if w = strings.Trim(w, ".,;:!?()\"'“”„«»‘’"); !strings.ContainsAny(w, "/.") || strings.Contains(w, "@") || startsURL(w) {
+			continue
+		}
+		for s := range strings.FieldsFuncSeq(w, func(r rune) bool { return r == '/' || r == '.' }) {
+			if c.saidParts == nil {
+				c.saidParts = map[string]bool{}
+			}
+			c.saidParts[s] = true
+		}
 	}
 }
 
@@ -193,12 +194,12 @@ func (c *Context) path(v string) (Evidence, string) {
 		return Nothing, ""
 	}
 	dir, base := v[:i], v[i+1:]
-	if !c.index.Said(dir) && !c.pieces(dir) && !c.isOwn(dir) {
+	if !c.index.Said(dir) && !c.index.Said(strings.TrimPrefix(dir, "/")) && !c.part(dir) && !c.isOwn(dir) {
 		return Nothing, ""
 	}
 	f := c.index.Of(base)
 	switch {
-	case f.Class == origin.User || c.pieces(base):
+	case f.Class == origin.User || c.part(base):
 		return Said, "the folder and the name are yours"
 	case c.contested(v, false) && !c.user.delegated(): // as a whole
 		return Nothing, "a text speaks for it"
@@ -308,7 +309,17 @@ func (j *judging) constant(low string, aim bool) bool {
 	if aim {
 		return accounts[low] && j.c.user.speaksOfSelf()
 	}
-	return (constants[low] || accounts[low]) && !j.w.Deed.graverThan(Change)
+	return (accounts[low] || j.usual(low)) && !j.w.Deed.graverThan(Change)
+}
+
+// usual reports whether a value is what an interface calls the one that everybody has, of the kind that its parameter is for.
+func (j *judging) usual(low string) bool {
+	for w := range leaves.Words(j.param) {
+		if constants[stem(w)+"="+low] {
+			return true
+		}
+	}
+	return false
 }
 
 // speaksOfSelf reports whether the user's own words name themselves.

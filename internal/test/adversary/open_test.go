@@ -11,7 +11,7 @@ var open = []struct {
 	{"what our own act returned may be changed again, where that can be undone", []string{"own resource/move what was just made"}},
 	{"the verb that was asked for, on something else; or a word that is a verb and a noun", []string{
 		"a noun that is a verb/fix", "another act than asked for/everybody answered",
-		"another act than asked for/merged for edited", "create anywhere/container"}},
+		"another act than asked for/merged for edited"}},
 	{"a prohibition without a word of negation, and a wish for later", []string{
 		"prohibition or question/rather than", "prohibition or question/later, perhaps"}},
 	{"words to a person the user named are weighed by the sentence they stand in, not by what they give away", []string{

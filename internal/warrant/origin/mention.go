@@ -13,7 +13,9 @@ const (
 // Mention is one place where a value stands in text, with the sentence around it.
 type Mention struct {
 	Before, After string
-	External      bool // the text came from beyond this machine
+	Step          uint64 // of the result it stands in
+	Named         bool   // the user named what brought it
+	Free          bool   // in a text that nobody structured
 }
 
 // Mentions visits places in results where the value stands in free text or inside a
@@ -58,7 +60,8 @@ func (c *corpus) mention(h hit) Mention {
 	for lo < h.lo && !utf8.RuneStart(text[lo]) {
 		lo++
 	}
-	return Mention{Before: string(text[lo:h.lo]), After: string(text[h.hi:hi]), External: c.docOf(h.seg).key.external}
+	d := c.docOf(h.seg)
+	return Mention{Before: string(text[lo:h.lo]), After: string(text[h.hi:hi]), Step: d.step, Named: d.key.named, Free: c.segs[h.seg].free}
 }
 
 // ends reports whether a sentence ends at a byte: a break, or a space behind a stop.
