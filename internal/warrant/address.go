@@ -56,22 +56,66 @@ func (c *Context) placed() bool {
 
 var pathWords = list("pathwords")
 
-// saidRest reports whether what follows a host the user named carries nothing of the
-// agent's: it was read somewhere, or its words are the user's or say nothing.
+// saidRest reports whether what follows a host the user named leads to what they named there and carries nothing of the agent's:
+// it says nothing, asks for words of theirs, or was read, has no query and stays where they pointed. A host is shared by many: who named a document
+// there has not named the form beside it.
 func (c *Context) saidRest(v string) bool {
 	u, err := url.Parse(v)
 	if err != nil {
 		return false
 	}
 	if f := c.index.Of(v); f.Class >= origin.Text && !f.Perhaps {
-		return true
+		return u.RawQuery == "" && c.pointedAt(u)
 	}
-	for _, t := range tokens(u.Path + " " + u.RawQuery + " " + u.Fragment) {
-		if !c.user.stems[stem(t)] && !pathWords[t] {
-			return false
+	return all(tokens(u.Path), func(t string) bool { return pathWords[t] }) && c.mine(u.RawQuery+" "+u.Fragment)
+}
+
+// ofWords reports whether what follows a host is the user's words or says nothing. To show that carries nothing; to open it may do
+// more than look, and who asks how to close an account has named no address that closes it.
+func (c *Context) ofWords(v string) bool {
+	u, err := url.Parse(v)
+	return err == nil && c.mine(u.Path+" "+u.RawQuery+" "+u.Fragment)
+}
+
+// mine reports whether each word of a text is the user's or says nothing: who names a shop and shoes may have it searched for them.
+func (c *Context) mine(text string) bool {
+	return all(tokens(text), func(t string) bool { return pathWords[t] || c.user.stems[stem(t)] })
+}
+
+func all(words []string, are func(string) bool) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !are(w) })
+}
+
+// pointedAt reports whether the user named the host of an address alone, or something beside or above it there.
+func (c *Context) pointedAt(u *url.URL) bool {
+	for _, said := range c.spoken {
+		for _, p := range origin.Targets(said) {
+			link := p.Text
+			if p.Kind == origin.Host {
+				link = "https://" + link
+			} else if p.Kind != origin.URL {
+				continue
+			}
+			if named, err := url.Parse(link); err == nil && strings.EqualFold(named.Host, u.Host) && besideOrBelow(named.Path, u.Path) {
+				return true
+			}
 		}
 	}
-	return true
+	return false
+}
+
+// besideOrBelow reports whether a path lies in the folder of another one, or below it. What lies in no folder has beside it only
+// what lies in none either: the first folder of many hosts is whose it is.
+func besideOrBelow(named, path string) bool {
+	named = strings.TrimSuffix(named, "/")
+	folder := named[:strings.LastIndexByte(named, '/')+1]
+	switch {
+	case named == "", strings.HasPrefix(path, named+"/"):
+		return true
+	case folder == "/":
+		return strings.Count(strings.TrimSuffix(path, "/"), "/") == 1
+	}
+	return strings.HasPrefix(path, folder)
 }
 
 // spelledSo reports whether what follows a host is made of words as the user wrote them, or of ones that say nothing.

@@ -121,7 +121,7 @@ func (c *Context) shownAs(v string, image bool) (Evidence, string) {
 		return Followed, "an address that leads nowhere outside"
 	case !c.composed[origin.Normal(v)] && c.index.Written(v, c.source):
 		return Followed, "it stands so in what was read"
-	case !image && !strings.ContainsAny(v, "?&=;%#@\\") && c.index.SaidHost(v) && c.saidRest(v):
+	case !image && !strings.ContainsAny(v, "?&=;%#@\\") && c.index.SaidHost(v) && (c.saidRest(v) || c.ofWords(v)):
 		return Said, "you named the host"
 	}
 	return Nothing, "it stands neither in your words nor in what was read"
