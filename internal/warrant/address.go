@@ -57,8 +57,8 @@ func (c *Context) placed() bool {
 var pathWords = list("pathwords")
 
 // saidRest reports whether what follows a host the user named leads to what they named there and carries nothing of the agent's:
-// it says nothing, asks for words of theirs, or was read, has no query and stays where they pointed. A host is shared by many: who named a document
-// there has not named the form beside it.
+// it says nothing, asks for words of theirs, or was read, has no query and stays where they pointed. A host is shared by many:
+// who named a document there has not named the form beside it.
 func (c *Context) saidRest(v string) bool {
 	u, err := url.Parse(v)
 	if err != nil {
