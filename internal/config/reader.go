@@ -26,6 +26,10 @@ const (
 	useCalls       = "calls"       // arguments of calls
 )
 
+// programTimeout is what a program may take for a contract. No call waits as long (contracts.waitMs); on a busy machine some take more
+// than ten seconds to start, and what is ended before it answered has cost the same.
+const programTimeout = 30 * time.Second
+
 // readerSection reads the section under its own name. Unlike `auditor` it lets nothing leave but words and names unless
 // the file says so: that is what people were told when they said yes.
 func (d *decoder) readerSection(n *configfile.Node) Auditor {
@@ -90,6 +94,9 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 			d.Errorf(n.Pos, "the provider program needs program")
 		}
 		a.MaxConcurrent = min(a.MaxConcurrent, 2) // each takes a few hundred megabytes
+		if n.Get("planTimeoutMs") == nil {
+			a.PlanTimeout = programTimeout
+		}
 	}
 	if a.Replay != "" && a.Provider != recordedProvider && a.Provider != "" {
 		d.Errorf(n.Get("answers").Pos, "answers is for the provider recorded")

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,4 +113,51 @@ func TestACallWaitsOnceForAllReadings(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Twenty messages at once, two programs at a time of five seconds each, and a time of twelve seconds for one: every message is read,
+// because the wait for its turn takes nothing off its time. What waits longer than it may is told so, and starts nothing.
+//
+// MAN-12
+func TestAMessageThatWaitsForItsTurnHasItsWholeTime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		queue time.Duration
+		read  int
+	}{
+		"as a server has it": {0, 20},
+		"a short queue":      {11 * time.Second, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var begun atomic.Int32
+				c := reading(t, func(o *auditor.Options) {
+					o.Provider, o.Queue, o.MaxConcurrent, o.PlanTimeout, o.ContractWait = auditor.Program, tt.queue, 2, 12*time.Second, time.Hour
+					o.Program = &slow{func() time.Duration {
+						begun.Add(1)
+						return 5 * time.Second
+					}}
+				})
+				var read, told atomic.Int32
+				var wg sync.WaitGroup
+				for i := range 20 {
+					name, q := fmt.Sprintf("s%d", i), wish(fmt.Sprintf("mail Petra %d", i))
+					c.Prepare(name, q)
+					wg.Go(func() {
+						if _, _, err := c.Contract(t.Context(), name, q, true); err == nil {
+							read.Add(1)
+						} else if errors.Is(err, tidemark.ErrLate) {
+							told.Add(1)
+						}
+					})
+				}
+				wg.Wait()
+				if got := int(read.Load()); got != tt.read || int(told.Load()) != 20-got || int(begun.Load()) != got {
+					t.Errorf("%d of 20 were read, want %d; %d were told that they were not; %d runs", got, tt.read, told.Load(), begun.Load())
+				}
+				if s := c.Status(); s.Breaker != "closed" || s.LastDay != tt.read {
+					t.Errorf("waiting counts as failing, or costs: %+v", s)
+				}
+			})
+		})
+	}
 }
