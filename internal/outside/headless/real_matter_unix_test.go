@@ -3,14 +3,17 @@
 package headless_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +32,28 @@ type provider struct {
 	url   string
 	does  atomic.Pointer[func(w http.ResponseWriter, r *http.Request)] // nil: it answers
 	asked atomic.Int32
+
+	mu   sync.Mutex
+	sent []string // guarded by mu; what it was asked
+}
+
+// bodies are what it was asked.
+func (p *provider) bodies() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.sent)
+}
+
+// keep notes what it is asked, and leaves it to be read.
+func (p *provider) keep(r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // whoever reads it next finds that too
+	}
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent = append(p.sent, string(raw))
 }
 
 func newProvider(t *testing.T) *provider {
@@ -38,6 +63,7 @@ func newProvider(t *testing.T) *provider {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if headless.Asks(r.URL.Path) && r.Method == http.MethodPost {
 			p.asked.Add(1)
+			p.keep(r)
 			if does := p.does.Load(); does != nil {
 				(*does)(w, r)
 				return
