@@ -90,13 +90,7 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 			d.Errorf(n.Pos, "the provider recorded needs answers, the file that they stand in")
 		}
 	case auditor.Program:
-		if a.Program == "" && n.Get("program") == nil {
-			d.Errorf(n.Pos, "the provider program needs program")
-		}
-		a.MaxConcurrent = min(a.MaxConcurrent, 2) // each takes a few hundred megabytes
-		if n.Get("planTimeoutMs") == nil {
-			a.PlanTimeout = programTimeout
-		}
+		d.completeProgram(n, &a)
 	}
 	if a.Replay != "" && a.Provider != recordedProvider && a.Provider != "" {
 		d.Errorf(n.Get("answers").Pos, "answers is for the provider recorded")
@@ -115,6 +109,17 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 		a.Provider = ""
 	}
 	return a
+}
+
+// completeProgram checks what belongs to the provider program, and gives it the time that it needs to start.
+func (d *decoder) completeProgram(n *configfile.Node, a *Auditor) {
+	if a.Program == "" && n.Get("program") == nil {
+		d.Errorf(n.Pos, "the provider program needs program")
+	}
+	a.MaxConcurrent = min(a.MaxConcurrent, 2) // each takes a few hundred megabytes
+	if n.Get("planTimeoutMs") == nil {
+		a.PlanTimeout = programTimeout
+	}
 }
 
 // completeUpstream checks what belongs to the provider upstream. Which upstreams there are is known when they are read.

@@ -92,7 +92,7 @@ type Options struct {
 	Timeout       time.Duration // of one audit, all in all; 0 is 3 s
 	PlanTimeout   time.Duration // of one plan; 0 is 15 s
 	MaxConcurrent int           // requests at a time; 0 is 8
-	Queue         time.Duration // how long a contract or a reading waits for a free slot, beside its own time; 0: within it, of programs 2 min
+	Queue         time.Duration // what a contract or a reading waits for a slot beside its time; 0: nothing, of programs 2 min
 	PerSession    int           // audits and plans of one session; 0 is 500
 	PerHour       int           // requests of all sessions; 0: as many as there are
 	PerDay        int           // likewise

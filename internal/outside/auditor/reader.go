@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -110,8 +111,12 @@ func (c *Client) drawnText(ctx context.Context, session string, q *request, wait
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	text, err := c.flights.do(waiting, key, q.limit(), c.fetchDrawn(key, q))
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	switch {
+	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+	case waiting.Err() != nil:
 		err = fmt.Errorf("%w: after %s", tidemark.ErrLate, wait.Round(time.Millisecond))
+	default: // its own time is up, and not the caller's
+		err = fmt.Errorf("%w: %s", tidemark.ErrLate, strings.TrimSuffix(err.Error(), ": "+context.DeadlineExceeded.Error()))
 	}
 	return text, err
 }
@@ -162,7 +167,8 @@ func (c *Client) ReadDefinition(ctx context.Context, d tool.Definition) (*tool.R
 func (c *Client) definition(d tool.Definition) request {
 	system, user := intent.DefinitionPrompt(d)
 	return request{
-		kind: "definition", system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout, queue: c.o.Queue,
+		kind: "definition", system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens),
+		timeout: c.o.PlanTimeout, queue: c.o.Queue,
 		check: func(text string) error {
 			_, err := intent.ParseReading(text)
 			return err
