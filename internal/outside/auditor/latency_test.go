@@ -162,3 +162,35 @@ func TestAMessageThatWaitsForItsTurnHasItsWholeTime(t *testing.T) {
 		})
 	}
 }
+
+// failing is a program that ends without an answer.
+type failing struct{ slow }
+
+func (f *failing) Ask(ctx context.Context, q auditor.Prompt) (auditor.Reply, error) {
+	_, _ = f.slow.Ask(ctx, q) // it takes its time
+	return auditor.Reply{}, errors.New("it ended with code 1")
+}
+
+// Those who wait when the breaker opens are told so, start nothing and cost nothing.
+func TestWhatTheBreakerRefusesCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := reading(t, func(o *auditor.Options) {
+			o.Provider, o.MaxConcurrent, o.PlanTimeout, o.ContractWait, o.PerDay = auditor.Program, 1, 12*time.Second, time.Hour, 100
+			o.Program = &failing{slow{func() time.Duration { return time.Second }}}
+		})
+		var refused atomic.Int32
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				_, _, err := c.Contract(t.Context(), fmt.Sprintf("s%d", i), wish(fmt.Sprintf("mail Petra %d", i)), true)
+				if errors.Is(err, auditor.ErrOpen) {
+					refused.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if s := c.Status(); s.Breaker != "open" || s.LastDay != 20-int(refused.Load()) || int(s.Requests) != s.LastDay {
+			t.Errorf("%d were refused: %+v", refused.Load(), s)
+		}
+	})
+}
