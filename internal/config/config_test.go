@@ -218,3 +218,17 @@ func TestTheReaderIsAModelThatSeesWordsAlone(t *testing.T) {
 		})
 	}
 }
+
+// A program takes seconds to start, so it has more time than an endpoint, unless the file says how much.
+func TestAProgramHasTimeToStart(t *testing.T) {
+	for file, want := range map[string]time.Duration{
+		"reader: {provider: program, program: gemini}":                       30 * time.Second,
+		"reader: {provider: program, program: gemini, planTimeoutMs: 12000}": 12 * time.Second,
+		"reader: {provider: ollama, model: m}":                               12 * time.Second,
+	} {
+		c, faults := config.Parse("tidemark.yaml", []byte(file+"\n"), env(nil))
+		if len(faults) > 0 || c.Auditor.PlanTimeout != want {
+			t.Errorf("%s: %v, %v; want %s", file, faults, c, want)
+		}
+	}
+}

@@ -26,6 +26,10 @@ const (
 	useCalls       = "calls"       // arguments of calls
 )
 
+// programTimeout is what a program may take for a contract. No call waits as long (contracts.waitMs); on a busy machine some take more
+// than ten seconds to start, and what is ended before it answered has cost the same.
+const programTimeout = 30 * time.Second
+
 // readerSection reads the section under its own name. Unlike `auditor` it lets nothing leave but words and names unless
 // the file says so: that is what people were told when they said yes.
 func (d *decoder) readerSection(n *configfile.Node) Auditor {
@@ -86,10 +90,7 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 			d.Errorf(n.Pos, "the provider recorded needs answers, the file that they stand in")
 		}
 	case auditor.Program:
-		if a.Program == "" && n.Get("program") == nil {
-			d.Errorf(n.Pos, "the provider program needs program")
-		}
-		a.MaxConcurrent = min(a.MaxConcurrent, 2) // each takes a few hundred megabytes
+		d.completeProgram(n, &a)
 	}
 	if a.Replay != "" && a.Provider != recordedProvider && a.Provider != "" {
 		d.Errorf(n.Get("answers").Pos, "answers is for the provider recorded")
@@ -108,6 +109,17 @@ func (d *decoder) completeReader(n, keyEnv *configfile.Node, a Auditor) Auditor 
 		a.Provider = ""
 	}
 	return a
+}
+
+// completeProgram checks what belongs to the provider program, and gives it the time that it needs to start.
+func (d *decoder) completeProgram(n *configfile.Node, a *Auditor) {
+	if a.Program == "" && n.Get("program") == nil {
+		d.Errorf(n.Pos, "the provider program needs program")
+	}
+	a.MaxConcurrent = min(a.MaxConcurrent, 2) // each takes a few hundred megabytes
+	if n.Get("planTimeoutMs") == nil {
+		a.PlanTimeout = programTimeout
+	}
 }
 
 // completeUpstream checks what belongs to the provider upstream. Which upstreams there are is known when they are read.

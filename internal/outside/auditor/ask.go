@@ -23,11 +23,15 @@ type request struct {
 	system, user string
 	maxTokens    int
 	timeout      time.Duration
+	queue        time.Duration           // how long it waits for a free slot, besides; 0: within its time
 	check        func(text string) error // is this an answer?
 	schema       string                  // of the answer, as JSON Schema; empty: it is no JSON, or of a free form
 	apart        bool                    // the answer is this session's alone
 	used         func(in, out int)       // is told what an answer cost, in tokens; nil: nobody is
 }
+
+// limit is how long it may take all in all.
+func (r *request) limit() time.Duration { return r.queue + r.timeout }
 
 // cost tells what an answer cost.
 func (r *request) cost(in, out int) {
@@ -79,7 +83,7 @@ func (c *Client) answer(ctx context.Context, session string, r *request) (text s
 	if !c.spend(ctx, session) {
 		return "", false, ErrBudget
 	}
-	text, err = c.flights.do(ctx, key, r.timeout, func(ctx context.Context) (string, error) { return c.fetch(ctx, key, r) })
+	text, err = c.flights.do(ctx, key, r.limit(), func(ctx context.Context) (string, error) { return c.fetch(ctx, key, r) })
 	return text, false, err
 }
 
@@ -107,13 +111,18 @@ func (c *Client) fetch(ctx context.Context, key string, r *request) (string, err
 	if c.breaker.State() == gobreaker.StateOpen {
 		return "", ErrOpen // before the wait for a slot, which slow requests may hold
 	}
-	if err := c.slots.Acquire(ctx, 1); err != nil {
-		return "", fmt.Errorf("wait for a free slot: %w", err)
+	if err := c.slot(ctx, r); err != nil {
+		return "", err
 	}
 	defer c.slots.Release(1)
+	if c.breaker.State() == gobreaker.StateOpen {
+		return "", ErrOpen // it opened meanwhile; what is not sent costs nothing
+	}
 	if !c.spent.take(c.o.Now()) {
 		return "", ErrSpent
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
 	r.used = c.status.cost
 	text, err := c.breaker.Execute(func() (string, error) { return c.try(ctx, r) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
@@ -132,6 +141,19 @@ func (c *Client) fetch(ctx context.Context, key string, r *request) (string, err
 		c.cache.put(key, answer{text, c.o.Now().Add(c.o.CacheFor)})
 	}
 	return text, nil
+}
+
+// slot waits for a free one.
+func (c *Client) slot(ctx context.Context, r *request) error {
+	if r.queue > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.queue)
+		defer cancel()
+	}
+	if err := c.slots.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for a free slot: %w", err)
+	}
+	return nil
 }
 
 // maxTries is how often a question is sent at most.

@@ -8,7 +8,8 @@
 // Invariants:
 //   - an opinion comes only from a complete answer that intent.Parse accepts; everything
 //     else is an error, and the caller's fail mode decides;
-//   - one deadline covers the wait for a free slot, every attempt and every pause;
+//   - one deadline covers the wait for a free slot, every attempt and every pause; a reading that may wait longer for its slot
+//     (Options.Queue) has the whole of its time once it has one, so that nothing is begun that cannot end;
 //   - text an answer is made of cannot open the breaker: whoever can make the model talk
 //     beside the point must not be able to switch the auditor off for others;
 //   - an error never holds the key, and of what the endpoint wrote at most the status and
@@ -91,6 +92,7 @@ type Options struct {
 	Timeout       time.Duration // of one audit, all in all; 0 is 3 s
 	PlanTimeout   time.Duration // of one plan; 0 is 15 s
 	MaxConcurrent int           // requests at a time; 0 is 8
+	Queue         time.Duration // what a contract or a reading waits for a slot beside its time; 0: nothing, of programs 2 min
 	PerSession    int           // audits and plans of one session; 0 is 500
 	PerHour       int           // requests of all sessions; 0: as many as there are
 	PerDay        int           // likewise

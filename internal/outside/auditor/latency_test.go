@@ -7,6 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,6 +112,85 @@ func TestACallWaitsOnceForAllReadings(t *testing.T) {
 			if took := time.Since(start); took != tt.want || errors.Is(err, tidemark.ErrLate) != tt.late {
 				t.Errorf("after %s: waited %s more, %v", tt.waited, took, err)
 			}
+		}
+	})
+}
+
+// Twenty messages at once, two programs at a time of five seconds each, and a time of twelve seconds for one: every message is read,
+// because the wait for its turn takes nothing off its time. What waits longer than it may is told so, and starts nothing.
+//
+// MAN-12
+func TestAMessageThatWaitsForItsTurnHasItsWholeTime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		queue time.Duration
+		read  int
+	}{
+		"as a server has it": {0, 20},
+		"a short queue":      {11 * time.Second, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var begun atomic.Int32
+				c := reading(t, func(o *auditor.Options) {
+					o.Provider, o.Queue, o.MaxConcurrent, o.PlanTimeout, o.ContractWait = auditor.Program, tt.queue, 2, 12*time.Second, time.Hour
+					o.Program = &slow{func() time.Duration {
+						begun.Add(1)
+						return 5 * time.Second
+					}}
+				})
+				var read, told atomic.Int32
+				var wg sync.WaitGroup
+				for i := range 20 {
+					name, q := fmt.Sprintf("s%d", i), wish(fmt.Sprintf("mail Petra %d", i))
+					c.Prepare(name, q)
+					wg.Go(func() {
+						if _, _, err := c.Contract(t.Context(), name, q, true); err == nil {
+							read.Add(1)
+						} else if errors.Is(err, tidemark.ErrLate) && strings.HasSuffix(err.Error(), "wait for a free slot") {
+							told.Add(1)
+						}
+					})
+				}
+				wg.Wait()
+				if got := int(read.Load()); got != tt.read || int(told.Load()) != 20-got || int(begun.Load()) != got {
+					t.Errorf("%d of 20 were read, want %d; %d were told that they were not; %d runs", got, tt.read, told.Load(), begun.Load())
+				}
+				if s := c.Status(); s.Breaker != "closed" || s.LastDay != tt.read {
+					t.Errorf("waiting counts as failing, or costs: %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// failing is a program that ends without an answer.
+type failing struct{ slow }
+
+func (f *failing) Ask(ctx context.Context, q auditor.Prompt) (auditor.Reply, error) {
+	_, _ = f.slow.Ask(ctx, q) // it takes its time
+	return auditor.Reply{}, errors.New("it ended with code 1")
+}
+
+// Those who wait when the breaker opens are told so, start nothing and cost nothing.
+func TestWhatTheBreakerRefusesCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := reading(t, func(o *auditor.Options) {
+			o.Provider, o.MaxConcurrent, o.PlanTimeout, o.ContractWait, o.PerDay = auditor.Program, 1, 12*time.Second, time.Hour, 100
+			o.Program = &failing{slow{func() time.Duration { return time.Second }}}
+		})
+		var refused atomic.Int32
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				_, _, err := c.Contract(t.Context(), fmt.Sprintf("s%d", i), wish(fmt.Sprintf("mail Petra %d", i)), true)
+				if errors.Is(err, auditor.ErrOpen) {
+					refused.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if s := c.Status(); s.Breaker != "open" || s.LastDay != 20-int(refused.Load()) || int(s.Requests) != s.LastDay {
+			t.Errorf("%d were refused: %+v", refused.Load(), s)
 		}
 	})
 }

@@ -23,6 +23,9 @@ const (
 	maxSessions = 8192 // beyond it the session longest unheard of starts its count anew
 )
 
+// programQueue is how long a reading waits for a program: each takes seconds of a processor to start, and few run at a time.
+const programQueue = 2 * time.Minute
+
 // maxTokens is the most an answer may take. More than this wants to be streamed.
 const maxTokens = 16 << 10
 
@@ -99,6 +102,9 @@ func (o *Options) fill() {
 	def(&o.PlanTimeout, 15*time.Second)
 	def(&o.ContractWait, 2*time.Second)
 	def(&o.MaxConcurrent, 8)
+	if o.Provider == Program {
+		def(&o.Queue, programQueue)
+	}
 	def(&o.PerSession, 500)
 	def(&o.MaxTokens, 512)
 	if o.Now == nil {
@@ -120,7 +126,7 @@ func (o *Options) check() (*url.URL, error) {
 	switch {
 	case o.Model == "":
 		return nil, errors.New("no model")
-	case min(o.Timeout, o.PlanTimeout, o.CacheFor, o.ContractWait) < 0:
+	case min(o.Timeout, o.PlanTimeout, o.CacheFor, o.ContractWait, o.Queue) < 0:
 		return nil, errors.New("a time is negative")
 	case min(o.MaxConcurrent, o.PerSession, o.MaxTokens, o.PerHour, o.PerDay) < 0:
 		return nil, errors.New("a limit is negative")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -25,7 +26,7 @@ func (c *Client) contract(session string, r *intent.Request) request {
 	system, user := r.Prompt()
 	return request{
 		kind: KindContract, session: session, apart: c.o.Lent != nil,
-		system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
+		system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout, queue: c.o.Queue,
 		schema: intent.ContractSchema,
 		check: func(text string) error {
 			_, err := intent.ParseContract(text, r.Tools)
@@ -45,7 +46,7 @@ func (c *Client) Prepare(session string, r intent.Request) {
 		return
 	}
 	// Nobody leaves it, so it goes on to its own end. An error is found when it is wanted.
-	_, _ = c.flights.join(context.Background(), key, q.timeout, c.fetchDrawn(key, &q)) //nolint:contextcheck // see above
+	_, _ = c.flights.join(context.Background(), key, q.limit(), c.fetchDrawn(key, &q)) //nolint:contextcheck // see above
 }
 
 func (c *Client) fetchDrawn(key string, q *request) func(context.Context) (string, error) {
@@ -109,9 +110,13 @@ func (c *Client) drawnText(ctx context.Context, session string, q *request, wait
 	wait := max(0, c.o.ContractWait-intent.Waited(ctx))
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	text, err := c.flights.do(waiting, key, q.timeout, c.fetchDrawn(key, q))
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	text, err := c.flights.do(waiting, key, q.limit(), c.fetchDrawn(key, q))
+	switch {
+	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+	case waiting.Err() != nil:
 		err = fmt.Errorf("%w: after %s", tidemark.ErrLate, wait.Round(time.Millisecond))
+	default: // its own time is up, and not the caller's
+		err = fmt.Errorf("%w: %s", tidemark.ErrLate, strings.TrimSuffix(err.Error(), ": "+context.DeadlineExceeded.Error()))
 	}
 	return text, err
 }
@@ -127,7 +132,7 @@ func (c *Client) Definition(d tool.Definition) *tool.Reading {
 	}
 	q := c.definition(d)
 	if flight := q.key(c.o.Model); !c.flights.flying(flight) && c.read.begin(key) {
-		_, _ = c.flights.join(context.Background(), flight, q.timeout, func(ctx context.Context) (string, error) {
+		_, _ = c.flights.join(context.Background(), flight, q.limit(), func(ctx context.Context) (string, error) {
 			text, err := c.fetchReading(ctx, key, &q)
 			if err != nil && !errors.Is(err, intent.ErrForm) && !errors.Is(err, intent.ErrReading) {
 				c.read.forget(key) // the endpoint may be back when the tool is offered again
@@ -148,7 +153,7 @@ func (c *Client) ReadDefinition(ctx context.Context, d tool.Definition) (*tool.R
 		return nil, wrap("read definition", ErrUnrecorded)
 	}
 	q := c.definition(d)
-	_, err := c.flights.do(ctx, q.key(c.o.Model), q.timeout, func(ctx context.Context) (string, error) {
+	_, err := c.flights.do(ctx, q.key(c.o.Model), q.limit(), func(ctx context.Context) (string, error) {
 		return c.fetchReading(ctx, key, &q)
 	})
 	if err != nil {
@@ -162,7 +167,8 @@ func (c *Client) ReadDefinition(ctx context.Context, d tool.Definition) (*tool.R
 func (c *Client) definition(d tool.Definition) request {
 	system, user := intent.DefinitionPrompt(d)
 	return request{
-		kind: "definition", system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
+		kind: "definition", system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens),
+		timeout: c.o.PlanTimeout, queue: c.o.Queue,
 		check: func(text string) error {
 			_, err := intent.ParseReading(text)
 			return err

@@ -3,12 +3,17 @@
 package headless_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +32,28 @@ type provider struct {
 	url   string
 	does  atomic.Pointer[func(w http.ResponseWriter, r *http.Request)] // nil: it answers
 	asked atomic.Int32
+
+	mu   sync.Mutex
+	sent []string // guarded by mu; what it was asked
+}
+
+// bodies are what it was asked.
+func (p *provider) bodies() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.sent)
+}
+
+// keep notes what it is asked, and leaves it to be read.
+func (p *provider) keep(r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // whoever reads it next finds that too
+	}
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent = append(p.sent, string(raw))
 }
 
 func newProvider(t *testing.T) *provider {
@@ -36,6 +63,7 @@ func newProvider(t *testing.T) *provider {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if headless.Asks(r.URL.Path) && r.Method == http.MethodPost {
 			p.asked.Add(1)
+			p.keep(r)
 			if does := p.does.Load(); does != nil {
 				(*does)(w, r)
 				return
@@ -142,34 +170,11 @@ var matters = map[string]struct {
 // MAN-12: the real programs, in every way in which a provider answers and fails. An answer is used; everything else is no contract, and
 // whatever happens nothing of it runs on, nothing is left behind and the words are in no list of processes.
 func TestTheRealProgramsInEveryMatter(t *testing.T) {
-	folder := os.Getenv(programsFolder)
-	if folder == "" {
-		t.Skip(programsFolder + " names no folder with claude, codex and gemini")
-	}
 	for _, name := range headless.Names() {
 		t.Run(name, func(t *testing.T) {
+			p, up, folder := realProgram(t, name)
 			r, _ := headless.Find(name)
-			real, err := filepath.EvalSymlinks(filepath.Join(folder, r.Binary))
-			if err != nil {
-				t.Skipf("%s is not in %s", r.Binary, folder)
-			}
-			home, up := t.TempDir(), newProvider(t)
-			o := headless.Options{Recipe: r, Path: up.loggedIn(t, r, real, home), Home: home, Folder: t.TempDir(), Getenv: func(name string) string {
-				return map[string]string{"PATH": os.Getenv("PATH"), "GEMINI_API_KEY": "none"}[name]
-			}}
-			tried, err := headless.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if o.Proof, err = tried.Try(t.Context(), nil); err != nil || !o.Proof.Good() {
-				t.Fatalf("trial: %+v, %v", o.Proof, err)
-			}
-			p, err := headless.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			everyMatter(t, p, up, o.Folder, r.Retries)
+			everyMatter(t, p, up, folder, r.Retries)
 		})
 	}
 }
@@ -256,6 +261,9 @@ func late(t *testing.T, p *headless.Program, up *provider, folder string) {
 		if who := speaks("words-7-3"); who != "" {
 			t.Errorf("the words stand in the command line or environment of %s", who)
 		}
+		if where := exposed(filepath.Dir(folder), "words-7-3"); len(where) > 0 {
+			t.Errorf("others can read %v", where)
+		}
 		if killed {
 			for _, pid := range pidsIn(folder) {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone with the first
@@ -293,6 +301,58 @@ func running(folder string) string {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return fmt.Sprint(pidsIn(folder))
+}
+
+// exposed are the files below a folder that hold a text and that others can read: none of the folders above them is closed, and their own
+// mode lets them.
+func exposed(folder, text string) []string {
+	var out []string
+	open := map[string]bool{} // folders that others can enter
+	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it went while we looked
+		}
+		info, err := e.Info()
+		if err != nil {
+			return nil //nolint:nilerr // likewise
+		}
+		mode := info.Mode().Perm()
+		reached := path == folder || open[filepath.Dir(path)]
+		open[path] = e.IsDir() && reached && (path == folder || mode&0o011 != 0)
+		if e.Type().IsRegular() && reached && mode&0o044 != 0 {
+			if raw, err := os.ReadFile(path); err == nil && strings.Contains(string(raw), text) {
+				out = append(out, path)
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+func TestWhatOthersCanReadIsFound(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		dir, file fs.FileMode
+		found     int
+	}{
+		"open": {0o755, 0o644, 1}, "for a group": {0o710, 0o640, 1}, "a closed folder": {0o700, 0o644, 0}, "a closed file": {0o755, 0o600, 0},
+	} {
+		root := t.TempDir()
+		dir := filepath.Join(root, "dir")
+		file := filepath.Join(dir, "deeper", "file")
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("some words"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Chmod(file, tt.file), os.Chmod(dir, tt.dir)); err != nil {
+			t.Fatal(err)
+		}
+		if got := exposed(root, "words"); len(got) != tt.found {
+			t.Errorf("%s: found %v, want %d", name, got, tt.found)
+		}
+	}
 }
 
 // speaks is the process whose command line or environment holds a text; "": none.

@@ -47,7 +47,8 @@ type newcomer struct {
 	*world
 	programs string   // that have the agent
 	added    string   // what the calendar was asked to do
-	more     []string // of the environment
+	login    []string // of the environment, where an agent has its login there
+	more     []string // likewise, for one line
 }
 
 func newHome(t *testing.T, r *rig) *newcomer {
@@ -68,6 +69,9 @@ func newHome(t *testing.T, r *rig) *newcomer {
 	w.write(w.home, "servers.json", string(servers))
 	if r.name == "claude" {
 		w.extra = []string{"--mcp-config", filepath.Join(w.home, "servers.json")}
+	}
+	if r.name == "gemini" { // what starts it tells it how to log in, and knows of a key alone by the environment
+		n.login = []string{"GEMINI_API_KEY=none"}
 	}
 	if err := os.WriteFile(filepath.Join(n.programs, r.name), []byte(loggedIn(w)), 0o700); err != nil { //nolint:gosec // it is a program
 		t.Fatal(err)
@@ -96,7 +100,7 @@ func (n *newcomer) types(ctx context.Context, program string, args ...string) (s
 	cmd := exec.CommandContext(ctx, program, args...)
 	path := os.Getenv("E2E_PROGRAMS") + ":" + n.programs + ":" + os.Getenv("PATH")
 	cmd.Dir, cmd.Env = n.work, []string{"HOME=" + n.home, "TERM=dumb", "LANG=C.UTF-8", "NO_COLOR=1", "TMPDIR=" + n.home, "PATH=" + path}
-	cmd.Env = append(cmd.Env, n.more...)
+	cmd.Env = append(append(cmd.Env, n.login...), n.more...)
 	if program == "tidemark" {
 		cmd.Path = filepath.Join(os.Getenv("E2E_PROGRAMS"), "tidemark")
 	} else {

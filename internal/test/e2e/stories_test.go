@@ -71,7 +71,7 @@ var stories = []story{
 	{name: "whole benign", run: wholeBenign, only: "claude codex gemini"},
 	{name: "whole judged", run: wholeJudged, only: "claude codex gemini"},
 	{name: "whole settings", run: wholeSettings, only: "claude codex gemini"},
-	{name: "managed reader", run: managedReader, only: "claude codex", may: "E2E_MANAGED"},
+	{name: "managed reader", run: managedReader, only: "claude codex gemini", may: "E2E_MANAGED"},
 	{name: "managed", run: byAdministrator, only: "claude codex copilot droid gemini", may: "E2E_MANAGED"},
 }
 
