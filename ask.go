@@ -84,6 +84,9 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		v.flooded(most)
 		return nil
 	}
+	if book.Lapsed(h, x.now) {
+		v.lapsed()
+	}
 	return m.ask(ctx, x, v, replacing{})
 }
 

@@ -471,3 +471,17 @@ func (m *Monitor) Stopped(ctx context.Context) (*event.Stopped, error) {
 	s, err := m.stopping.Look(ctx)
 	return s, unavailableIf(err)
 }
+
+// outdated is what the person is told whose yes comes after the policy that asked has gone.
+func outdated(tools []string) string {
+	const text = "Noted, but nothing runs by it: the policy has changed since %s was asked about. " +
+		"When the agent tries the call again it is judged anew, and asked about again where the policy still wants that."
+	return fmt.Sprintf(text, strings.Join(tools, ", "))
+}
+
+// lapsed tells in the question why it is asked a second time. The reasons are the policy's own, so that they are copied.
+func (v *Verdict) lapsed() {
+	if v.Reasons = slices.Clone(v.Reasons); len(v.Reasons) > 0 {
+		v.Reasons[0].Text += " (it was approved before, but the policy has changed since, so it is asked about again)"
+	}
+}
