@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,44 @@ func TestAClientThatLeavesStopsTheProvider(t *testing.T) {
 	cancel()
 	_ = resp.Body.Close()
 	<-gone
+}
+
+// broken is a connection that fails when something is written to it.
+type broken struct {
+	*httptest.ResponseRecorder
+	fails func()
+}
+
+func (b *broken) Write([]byte) (int, error) {
+	b.fails()
+	return 0, errors.New("write: broken pipe")
+}
+
+func TestAClientThatLeavesIsAQuietLineInTheLog(t *testing.T) {
+	for name, left := range map[string]bool{"it left": true, "it did not": false} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t)
+			w.provider.then(answerEvents(chunk(`{"content":"a"}`, "null"), chunk(`{}`, `"stop"`), "data: [DONE]\n\n"))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			body := strings.NewReader(chatRequest(true, user("Hi")))
+			req := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/openai/v1/chat/completions", body)
+			req.Header.Set("Content-Type", "application/json")
+			out := &broken{httptest.NewRecorder(), func() {
+				if left {
+					cancel()
+				}
+			}}
+			func() {
+				defer func() { _ = recover() }() // the server's way to cut a connection
+				w.handler.ServeHTTP(out, req)
+			}()
+			log := w.log.String()
+			if strings.Contains(log, "level=ERROR") == left || strings.Contains(log, "client hung up") != left {
+				t.Errorf("got %d %s, and the log says %s", out.Code, out.Body, log)
+			}
+		})
+	}
 }
 
 func TestAProviderThatBreaksOffInACallReleasesNothingOfIt(t *testing.T) {

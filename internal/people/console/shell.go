@@ -219,6 +219,9 @@ func (c *Console) explain(ctx context.Context, err error) (status int, text stri
 		return http.StatusConflict, "Nothing was approved: " + err.Error() + "."
 	case errors.Is(err, tidemark.ErrNotFound):
 		return http.StatusNotFound, "Nobody knows what this names, or it is long over."
+	case errors.Is(ctx.Err(), context.Canceled) && (errors.Is(err, context.Canceled) || errors.Is(err, tidemark.ErrUnavailable)):
+		c.logger.LogAttrs(ctx, slog.LevelInfo, "console: the browser hung up", slog.String("error", err.Error()))
+		return http.StatusServiceUnavailable, "Nothing was done: the browser did not wait."
 	case errors.Is(err, tidemark.ErrUnavailable):
 		c.logger.LogAttrs(ctx, slog.LevelError, "console: log", slog.String("error", err.Error()))
 		return http.StatusServiceUnavailable,
