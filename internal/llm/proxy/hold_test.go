@@ -9,8 +9,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -134,6 +136,37 @@ func TestAClientThatLeavesIsAQuietLineInTheLog(t *testing.T) {
 				t.Errorf("got %d %s, and the log says %s", out.Code, out.Body, log)
 			}
 		})
+	}
+}
+
+// stalled is a connection whose request does not come, with the deadline that was set last.
+type stalled struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (s *stalled) SetReadDeadline(t time.Time) error {
+	s.until = t
+	return nil
+}
+
+// The server reads what is left of a request before it lets go of the connection: without a deadline it would do so for good.
+func TestARequestThatDoesNotComeKeepsItsDeadline(t *testing.T) {
+	w := open(t)
+	for name, body := range map[string]io.Reader{
+		"it stalls":    io.MultiReader(strings.NewReader(`{"model":`), iotest.ErrReader(os.ErrDeadlineExceeded)),
+		"it is packed": iotest.ErrReader(os.ErrDeadlineExceeded),
+	} {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/openai/v1/chat/completions", body)
+		req.Header.Set("Content-Type", "application/json")
+		if name == "it is packed" {
+			req.Header.Set("Content-Encoding", "gzip")
+		}
+		out := &stalled{ResponseRecorder: httptest.NewRecorder()}
+		w.handler.ServeHTTP(out, req)
+		if out.Code != http.StatusBadRequest || out.until.IsZero() {
+			t.Errorf("%s: got %d %s, and the deadline %v", name, out.Code, out.Body, out.until)
+		}
 	}
 }
 

@@ -205,13 +205,13 @@ func (x *exchange) readBody() (*lease, *problem) {
 			checked = x.sendKnown(l, checked)
 		}
 	})
-	paced.rest()
 	switch {
-	case err != nil:
+	case err != nil: // the deadline stays: the server reads on for a while before it lets go of the connection
 		no = newProblem(http.StatusBadRequest, "the request could not be read to its end")
 	case int64(len(l.buf)) > limit:
 		no = tooLarge
 	default:
+		paced.rest()
 		return l, nil
 	}
 	l.done()
