@@ -119,7 +119,8 @@ func (b *Book) Outdated(ids []string, policy string) bool {
 // Lapsed reports whether this exact call was approved under another policy, and has not run.
 func (b *Book) Lapsed(c Held, now int64) bool {
 	return slices.ContainsFunc(b.requests, func(r *Request) bool {
-		return r.State == Approved && now < r.Until && r.Branch == c.Branch && r.Tool == c.Tool && r.Digest == c.Digest && r.Policy != c.Policy
+		return r.State == Approved && now < r.Until && r.Branch == c.Branch && r.Tool == c.Tool &&
+			r.Digest == c.Digest && r.Policy != c.Policy
 	})
 }
 
