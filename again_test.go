@@ -1,6 +1,7 @@
 package tidemark_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark"
@@ -60,4 +61,46 @@ func TestACallWhoseQuestionWasDeniedIsNotLetThroughByWhatCameSince(t *testing.T)
 		t.Errorf("got %s by %s, %v; want the denial", v.Effect, v.Rule, err)
 	}
 	w.want(policy.Allow, main("s"), exec) // a call that did not wait
+}
+
+// BEY-10: an upgrade that brings another policy must not make a yes look like more than it is.
+func TestAYesToAQuestionOfAnotherPolicySaysThatItIsAskedAgain(t *testing.T) {
+	for name, first := range map[string]string{"the policy changes first": "policy", "the yes comes first": "yes"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "")
+			w.ownerSays("s", "go")
+			w.taints("s")
+			deploy := call("deploy", `{"stage":"one"}`)
+			q := w.want(policy.Confirm, main("s"), deploy).Held
+			vote := tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true, By: "anna", Via: "http"}
+			if first == "policy" {
+				w.SetPolicy(parse(t, "maxIterations: 11"))
+			}
+			said, err := w.Answer(t.Context(), vote)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == "policy" == strings.HasPrefix(said.Notice, "Approved") {
+				t.Errorf("the person is told %q", said.Notice)
+			}
+			if first == "policy" && !strings.Contains(said.Notice, "the policy has changed since deploy was asked about") {
+				t.Errorf("the person is told %q, want why nothing runs", said.Notice)
+			}
+			w.SetPolicy(parse(t, "maxIterations: 11"))
+			again := w.want(policy.Confirm, main("s"), deploy)
+			if again.Held.ID == q.ID || !strings.Contains(again.Held.Reason, "approved before, but the policy has changed since") {
+				t.Errorf("got the question %s with %q, want another one that says why", again.Held.ID, again.Held.Reason)
+			}
+			if read, err := w.Question(t.Context(), "s", again.Held.ID); err != nil || read.Reason != again.Held.Reason {
+				t.Errorf("the queue says %q, %v", read.Reason, err)
+			}
+			vote.IDs = []string{again.Held.ID}
+			if said, err = w.Answer(t.Context(), vote); err != nil || !strings.HasPrefix(said.Notice, "Approved") {
+				t.Errorf("the person is told %q, %v", said.Notice, err)
+			}
+			if v := w.want(policy.Allow, main("s"), deploy); v.Spent != again.Held.ID {
+				t.Errorf("it ran by %q", v.Spent)
+			}
+		})
+	}
 }

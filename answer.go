@@ -244,8 +244,8 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 			out.Grant = a.Grant.ID
 		}
 	}
-	if out.Notice = v.notice(tools, a.Grant, m.awaited(v.IDs)); a.Lasting != "" {
-		out.Grant, out.Notice = a.Lasting, "Approved: this call, and always "+opensLasting(&v, &worst)+"."
+	if out.Notice = m.told(s, &v, a, &worst, tools); a.Lasting != "" {
+		out.Grant = a.Lasting
 	}
 	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
 	if !v.Approve {

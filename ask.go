@@ -84,7 +84,7 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		v.flooded(most)
 		return nil
 	}
-	return m.ask(ctx, x, v, replacing{})
+	return m.ask(ctx, x, v.lapsed(book, &h, x.now), replacing{})
 }
 
 // replacing is the question that another one takes the place of; the zero value is none.

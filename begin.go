@@ -397,7 +397,7 @@ func (m *Monitor) command(ctx context.Context, s *live, set *policy.Set, t Turn,
 		open.Command = "reset-trust"
 		if err := m.provenByChat(s); err != nil {
 			open.Notice = "Trust was not reset: " + err.Error()
-			return nil
+			return nil //nolint:nilerr // the person is told
 		}
 		open.Notice = "Trust was reset; what was read stays in the conversation."
 		return m.reset(ctx, s, t.Ref, "owner", "chat", open.Level)

@@ -115,7 +115,7 @@ func (m *Monitor) agree(ctx context.Context, x *step) error {
 	if w == nil || x.shows {
 		return nil
 	}
-	drawn := (*event.Contract)(nil)
+	var drawn *event.Contract
 	if c != nil && c.contract != nil && c.contract.Word == w.Seq {
 		drawn = c.contract
 	} else {

@@ -110,6 +110,20 @@ func (b *Book) Pending(c Held, now int64) (Request, bool) {
 	return Request{}, false
 }
 
+// Outdated reports whether one of the questions was asked under another policy than this one: a yes to it lets nothing through,
+// since the policy in force has not been asked about the call.
+func (b *Book) Outdated(ids []string, policy string) bool {
+	return slices.ContainsFunc(b.requests, func(r *Request) bool { return r.Policy != policy && slices.Contains(ids, r.ID) })
+}
+
+// Lapsed reports whether this exact call was approved under another policy, and has not run.
+func (b *Book) Lapsed(c Held, now int64) bool {
+	return slices.ContainsFunc(b.requests, func(r *Request) bool {
+		return r.State == Approved && now < r.Until && r.Branch == c.Branch && r.Tool == c.Tool &&
+			r.Digest == c.Digest && r.Policy != c.Policy
+	})
+}
+
 // Match finds the questions a chat command answers. The code must be that of a live
 // question of the named tool; "all" takes every live question asked before it too. The
 // question the code belongs to comes last.

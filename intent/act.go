@@ -85,7 +85,7 @@ func (a Act) String() string {
 func ActNamed(name string) (Act, bool) {
 	for i, n := range actNames {
 		if n == name {
-			return Act(i), true //nolint:gosec // a short list
+			return Act(i), true // a short list
 		}
 	}
 	return ActUnsure, false

@@ -64,7 +64,7 @@ func (r *reader) confining() Confine {
 
 func (r *reader) readConfine(n *configfile.Node) {
 	if i, ok := r.Choice(n, confineNames[:]...); ok {
-		r.settings.Confine = Confine(i) //nolint:gosec // one of three
+		r.settings.Confine = Confine(i) // one of three
 	}
 }
 

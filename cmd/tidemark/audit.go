@@ -139,7 +139,8 @@ func (e *env) audit(ctx context.Context, log auditLog, f *auditFlags) error {
 	if f.follow {
 		return e.follow(ctx, log, f)
 	}
-	rows, err := []store.Entry(nil), error(nil)
+	var rows []store.Entry
+	var err error
 	if f.After > 0 {
 		rows, err = log.Oldest(ctx, f.EntryQuery)
 	} else {

@@ -161,11 +161,11 @@ func browser(file string) *exec.Cmd {
 	}
 	switch runtime.GOOS {
 	case "darwin":
-		return exec.Command("open", file)
+		return exec.Command("open", file) //nolint:gosec // a file of ours
 	case "windows":
-		return exec.Command("rundll32", "url.dll,FileProtocolHandler", file)
+		return exec.Command("rundll32", "url.dll,FileProtocolHandler", file) //nolint:gosec // likewise
 	}
-	return exec.Command("xdg-open", file)
+	return exec.Command("xdg-open", file) //nolint:gosec // likewise
 }
 
 func (e *env) forgetKeys(ctx context.Context) error {

@@ -222,7 +222,7 @@ func (a *App) startPeople(f *notify.Store) error {
 	if a.shared == nil {
 		return a.outside.channels.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	a.alone = cancel
 	a.sharing.Go(func() { a.listen(ctx, f) })
 	if len(a.outside.channels.list) == 0 {

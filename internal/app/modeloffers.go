@@ -167,7 +167,7 @@ func tryProgram(ctx context.Context, p Paths, r *headless.Recipe, path, model st
 func heardIn(p Paths, since time.Time) headless.Heard {
 	return func(ctx context.Context, text string) (bool, error) {
 		if exists(p) != nil {
-			return false, nil
+			return false, nil //nolint:nilerr // nothing is there, so nothing was heard
 		}
 		log, err := OpenLog(ctx, p)
 		if err != nil {

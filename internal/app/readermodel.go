@@ -85,7 +85,7 @@ func (o *outside) openAuditor(c config.Auditor, files readerFiles, logger *slog.
 		if err != nil { // it may be installed elsewhere, or no more: that is no reason to stop
 			o.settings.Missing = "the program that reads cannot be used: " + err.Error()
 			logger.Warn("reader", "error", o.settings.Missing)
-			return nil
+			return nil //nolint:nilerr // it is in the log and in the settings
 		}
 		opts.Program, opts.Model = p, p.Model()
 	}

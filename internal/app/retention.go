@@ -74,7 +74,7 @@ func SetHold(ctx context.Context, p Paths, h event.Hold) error {
 // startRetention prunes the log as its configuration says, again and again until the server stops. Of several servers
 // of one log one does. Each forgets what was taken out, whoever did.
 func (a *App) startRetention() {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	a.pruned = cancel
 	a.sharing.Go(func() { a.forgetPruned(ctx) })
 	a.sharing.Go(func() { a.keepCounts(ctx) })

@@ -256,7 +256,7 @@ func (s *Service) Active(ctx context.Context) (installed, running bool, err erro
 
 // call runs a program of the system's; its own words are the error.
 func call(ctx context.Context, words ...string) error {
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // programs of the system, by names of ours
 	// In another root systemctl does nothing and says that it went well: nothing would run, and everybody would wait for it.
 	cmd.Env = append(os.Environ(), "SYSTEMD_IGNORE_CHROOT=1")
 	out, err := cmd.CombinedOutput()

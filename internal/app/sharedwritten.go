@@ -136,7 +136,7 @@ func (w *SharedWritten) Close() error { return nil }
 // takeOver brings what a file holds to the other servers, once: the folder had a log of its own before.
 func (w *SharedWritten) takeOver(ctx context.Context, path string, key []byte) error {
 	if _, err := os.Stat(path); err != nil {
-		return nil // most have none
+		return nil //nolint:nilerr // most have none
 	}
 	file, err := OpenWritten(path, key, w.logger)
 	if err != nil {

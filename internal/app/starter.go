@@ -41,7 +41,7 @@ func AllowStart(p Paths, program string, getenv func(string) string) error {
 		return v, ok
 	})
 	if err != nil {
-		return fmt.Errorf("allow hooks to start the server, which has none of your other variables: %v", err)
+		return fmt.Errorf("allow hooks to start the server, which has none of your other variables: %w", err)
 	}
 	raw, err := strictjson.MarshalIndent(s)
 	if err == nil {

@@ -139,7 +139,7 @@ func removeAll(path string) error {
 	}
 	_ = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			_ = os.Chmod(at, 0o700) // what stays closed is told by the second try
+			_ = os.Chmod(at, 0o700) //nolint:gosec // a folder; what stays closed is told by the second try
 		}
 		return nil
 	})

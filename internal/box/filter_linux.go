@@ -58,7 +58,7 @@ func jump(how uint16, k uint32, yes, no uint8) unix.SockFilter {
 
 // calling is a part of the filter for one call: it is skipped for any other, and ends in an answer.
 func calling(number uint32, then ...unix.SockFilter) []unix.SockFilter {
-	return append([]unix.SockFilter{jump(unix.BPF_JEQ, number, 0, uint8(len(then)))}, then...) //nolint:gosec // a handful
+	return append([]unix.SockFilter{jump(unix.BPF_JEQ, number, 0, uint8(len(then)))}, then...) // a handful
 }
 
 // filter is what the kernel asks about every call of a command.
@@ -123,7 +123,7 @@ func holdCalls(reduced bool) error {
 		return &Lack{What: "there is no filter of calls for this kind of processor"}
 	}
 	p := filter(reduced)
-	program := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]} //nolint:gosec // some hundred
+	program := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]} // some hundred
 	if _, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program))); e != 0 {
 		return fmt.Errorf("go behind the filter of calls: %w", e)
 	}

@@ -156,7 +156,7 @@ func bringUp(name string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd) //nolint:errcheck // nothing was written
+	defer unix.Close(fd) // nothing was written
 	req, err := unix.NewIfreq(name)
 	if err != nil {
 		return err

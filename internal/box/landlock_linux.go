@@ -93,7 +93,7 @@ func (f *fence) hold(handed []*os.File) error {
 	if e != 0 {
 		return fmt.Errorf("make rules of Landlock: %w", e)
 	}
-	defer unix.Close(int(rules)) //nolint:errcheck // nothing is kept in it
+	defer unix.Close(int(rules)) // nothing is kept in it
 	for _, kind := range []struct {
 		at     []*os.File
 		access uint64
@@ -125,7 +125,7 @@ func (f *fence) allow(rules int, at *os.File, access uint64) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		access &= landlockFile
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: access & f.handled, Parent_fd: int32(at.Fd())} //nolint:gosec // a descriptor
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: access & f.handled, Parent_fd: int32(at.Fd())} // a descriptor
 	_, _, e := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if e != 0 {

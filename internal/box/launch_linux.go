@@ -53,7 +53,7 @@ func (f *first) lockAndStart(m message, files []*os.File) (int, error) {
 	for i, h := range files {
 		numbers[i] = h.Fd()
 	}
-	pid, err := syscall.ForkExec(path, m.Args, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(path, m.Args, &syscall.ProcAttr{ //nolint:gosec // running it is what was asked for
 		Dir: m.Dir, Env: m.Env, Files: numbers,
 		Sys: &syscall.SysProcAttr{Setsid: m.Leads, Setctty: m.Screen != nil},
 	})

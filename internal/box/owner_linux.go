@@ -137,7 +137,7 @@ func (b *Box) take() error {
 		return fmt.Errorf("make box: %w", err)
 	}
 	if held, err := filelock.Try(b.lock); err != nil || !held {
-		return fmt.Errorf("make box: %s belongs to another box (%v)", b.want.State, err)
+		return fmt.Errorf("make box: %s belongs to another box (%v)", b.want.State, err) //nolint:errorlint // it may be nil
 	}
 	if err := os.Rename(name+".new", name); err != nil {
 		return fmt.Errorf("make box: %w", err)
@@ -182,7 +182,7 @@ func (b *Box) begin() error {
 
 // sameIDs maps every user, or group, that there is here to itself: root in a container may have a few of them only.
 func sameIDs(file string, otherwise []syscall.SysProcIDMap) []syscall.SysProcIDMap {
-	text, err := os.ReadFile(file) //nolint:gosec // the kernel's
+	text, err := os.ReadFile(file) // the kernel's
 	if err != nil {
 		return otherwise
 	}

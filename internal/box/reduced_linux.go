@@ -103,9 +103,7 @@ func reads(w Want, s *survey) []allowed {
 		}
 	}
 	paths = append(paths, programs(w, hidden)...)
-	for _, path := range w.Read {
-		paths = append(paths, path)
-	}
+	paths = append(paths, w.Read...)
 	out := []allowed{{Path: "/proc"}, {Path: "/sys"}}
 	for _, path := range paths {
 		out = append(out, allowed{Path: path})

@@ -91,10 +91,7 @@ func seatGuards(w Want) []seatRule {
 	for _, pattern := range places.of("root-fine") {
 		rules = append(rules, seatRule{true, seatWrite, "regex", root + globbed(pattern) + `(/|$)`})
 	}
-	guarded := slices.Clone(w.Guard)
-	for _, path := range places.of("guard-root") {
-		guarded = append(guarded, path)
-	}
+	guarded := append(slices.Clone(w.Guard), places.of("guard-root")...)
 	for _, path := range guarded {
 		rules = append(rules, seatRule{false, seatWrite, "regex", root + folded(path) + `(/|$)`})
 		for dir := filepath.Dir(path); dir != "." && dir != "/"; dir = filepath.Dir(dir) {

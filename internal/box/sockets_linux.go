@@ -20,7 +20,7 @@ func addAddress(name string, address [4]byte) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd) //nolint:errcheck // nothing was written
+	defer unix.Close(fd) // nothing was written
 	for _, do := range []struct {
 		call  uint
 		value [4]byte

@@ -64,7 +64,7 @@ func (n *Network) Tell(text string) {
 		text = text[:1024]
 	}
 	for _, f := range b.errs {
-		poll := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}} //nolint:gosec // a descriptor
+		poll := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}} // a descriptor
 		if ready, err := unix.Poll(poll, 0); err == nil && ready == 1 && poll[0].Revents&unix.POLLOUT != 0 {
 			_, _ = unix.Write(int(f.Fd()), []byte(text+"\n")) // there is room for a line
 		}

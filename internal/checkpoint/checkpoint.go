@@ -49,7 +49,7 @@ func Steps(records iter.Seq2[audit.Record, error], at []uint64, ring *seal.Ring,
 			return nil, false, err
 		}
 		step := Step{Seq: rec.Seq}
-		text := ""
+		var text string
 		if step.Tool, text = e.Trace(); seal.IsSealed(text) {
 			step.Told = ring.Open(keys, text)
 			hashed = hashed || step.Told == nil

@@ -107,7 +107,7 @@ func Sentence(w *event.Wanted) string {
 	}
 	host := text.Shown(w.Host)
 	at := fmt.Sprintf("%s, port %d", host, w.Port)
-	out := ""
+	var out string
 	switch w.Verb {
 	case "read":
 		out = fmt.Sprintf("%s wants to read from %s: an address of at most 2 KB is sent there, and nothing else", who, host)

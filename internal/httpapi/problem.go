@@ -83,10 +83,13 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 		return known
 	case errors.Is(err, patience.ErrLate):
 		return a.logged(ctx, err, unavailable(notInTime))
+	case hungUp(ctx, err):
+		a.logger.LogAttrs(ctx, slog.LevelInfo, "client hung up", slog.String("error", err.Error()))
+		return unavailable(givenUp)
 	case errors.Is(err, tidemark.ErrUnavailable):
 		return a.logged(ctx, err, unavailable("the log cannot be written or read: nothing was decided, nothing may run"))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return unavailable("the request was given up before it was decided")
+		return unavailable(givenUp)
 	case errors.Is(err, tidemark.ErrSealed):
 		return newProblem(http.StatusConflict, "sealed", "the turn is sealed: its answer has already gone out")
 	case errors.Is(err, tidemark.ErrTicket):
@@ -109,6 +112,14 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 		return notFound("nobody knows what this request names")
 	}
 	return a.logged(ctx, err, internal())
+}
+
+// givenUp is what is said of a request that nobody waits for any more.
+const givenUp = "the request was given up before it was decided"
+
+// hungUp reports whether the work failed because its client has left: the log is as well as it was, and nobody need look.
+func hungUp(ctx context.Context, err error) bool {
+	return errors.Is(ctx.Err(), context.Canceled) && (errors.Is(err, context.Canceled) || errors.Is(err, tidemark.ErrUnavailable))
 }
 
 func internal() *Problem {

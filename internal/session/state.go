@@ -79,7 +79,7 @@ func New() *State { return &State{counts: map[string]*count{}} }
 // of them. What is kept of earlier ones is bounded.
 func (s *State) Size() int {
 	const least, perEvent, latest = 2 << 10, 512, 128
-	return least + perEvent*int(min(s.Version, latest)) //nolint:gosec // a small number
+	return least + perEvent*int(min(s.Version, latest)) // a small number
 }
 
 // Apply folds one event. It must not fail and must not look at anything but the event.

@@ -70,7 +70,7 @@ func (s *Store) Reshelve(
 		}
 		put, gone, err := change(there)
 		if refused = err; err != nil {
-			return nil // nothing was written
+			return nil //nolint:nilerr // refused has it, and nothing was written
 		}
 		b := &pgx.Batch{}
 		for i := range put {

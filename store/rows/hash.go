@@ -14,7 +14,7 @@ func (r *Reader) HashAt(ctx context.Context, session string, at uint64) (audit.H
 	var raw []byte
 	var hash audit.Hash
 	const query = `SELECT hash FROM records WHERE session = (SELECT id FROM sessions WHERE name = ?) AND seq = ?`
-	err := r.row(ctx, query, session, int64(at)).Scan(&raw) //nolint:gosec // as it is stored
+	err := r.row(ctx, query, session, int64(at)).Scan(&raw) // as it is stored
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return hash, nil

@@ -67,7 +67,7 @@ func claudeWrapped(line string) (Wrapped, bool) {
 		return Wrapped{}, false
 	}
 	var w Wrapped
-	rest := ""
+	var rest string
 	if w.Where, rest = unquote(line[at+len(where):]); w.Where == "" || rest != "" {
 		return Wrapped{}, true
 	}

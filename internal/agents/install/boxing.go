@@ -38,11 +38,11 @@ func TryBox(ctx context.Context, w World, agent string, b BoxTrial) (Trial, erro
 		case Exists(beside):
 			return Trial{Ran: true, How: "the command ran OUTSIDE its box: this version does not run what it is told to"}, nil
 		case err != nil:
-			return Trial{How: "the boxes could not be counted: " + err.Error()}, nil
+			return Trial{How: "the boxes could not be counted: " + err.Error()}, nil //nolint:nilerr // the trial says so
 		case ran && boxed > 0:
 			return Trial{Ran: true, Blocked: true, How: "a command of the scripted model ran in its box, and nowhere else"}, nil
 		case late != nil:
-			return Trial{How: "the agent did not finish in time: " + lastWords(printed)}, nil
+			return Trial{How: "the agent did not finish in time: " + lastWords(printed)}, nil //nolint:nilerr // likewise
 		case !asked:
 			return Trial{How: "the agent did not ask the scripted model for anything: " + lastWords(printed)}, nil
 		}

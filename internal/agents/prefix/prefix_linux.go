@@ -10,7 +10,7 @@ import (
 
 // become puts another program in the place of this one.
 func become(path string, args ...string) error {
-	err := syscall.Exec(path, append([]string{path}, args...), os.Environ())
+	err := syscall.Exec(path, append([]string{path}, args...), os.Environ()) //nolint:gosec // the shell that was asked for
 	return fmt.Errorf("start %s: %w", path, err)
 }
 

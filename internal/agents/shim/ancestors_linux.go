@@ -82,7 +82,7 @@ func programOf(pid int) (string, bool) {
 
 // fileOf tells a file from every other, and from itself once it was changed.
 func fileOf(path, name string) (string, bool) {
-	info, err := os.Stat(path)
+	info, err := os.Stat(path) //nolint:gosec // it is only looked at
 	if err != nil || !info.Mode().IsRegular() {
 		return "", false
 	}

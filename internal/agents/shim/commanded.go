@@ -25,7 +25,7 @@ func (a adapter) commanded(e *catalogue.Event) {
 	root, looked := filepath.Join(cmp.Or(e.Cwd, "."), filepath.FromSlash(a.Commands)), 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // what cannot be read is no command
 		if err != nil || d.IsDir() {
-			return nil
+			return nil //nolint:nilerr // what cannot be read is no command
 		}
 		if looked++; looked > maxCommands {
 			return fs.SkipAll

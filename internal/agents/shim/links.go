@@ -31,7 +31,7 @@ func (a adapter) follow(e *catalogue.Event) error {
 	}
 	var params map[string]strictjson.Value
 	if e.Params.Kind() != '{' || strictjson.Unmarshal(e.Params, &params) != nil || params[realPaths] != nil {
-		return nil // the server says what is wrong with it
+		return nil //nolint:nilerr // the server says what is wrong with it
 	}
 	found := linked(e.Cwd, params, e.Tool == "exec")
 	if len(found) == 0 {

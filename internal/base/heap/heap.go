@@ -30,7 +30,7 @@ const (
 // of which each connection has two. What is not counted there would be taken from the heap's room, until the collector
 // did nothing but run; and since it looks through all of them each time, many of them give the heap more room.
 func Limit(live, beside uint64) int64 {
-	return int64(live + max(room, live/share, beside/2) + max(other, beside+spare)) //nolint:gosec // no machine has so much
+	return int64(live + max(room, live/share, beside/2) + max(other, beside+spare)) // no machine has so much
 }
 
 const (

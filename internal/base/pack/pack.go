@@ -156,11 +156,11 @@ func (r *Reader) Bool() bool {
 // Count reads how many things follow, each of which takes at least so many bytes.
 func (r *Reader) Count(least int) int {
 	n := r.Uint()
-	if n > uint64(len(r.b)/max(least, 1)) { //nolint:gosec // a length is not negative
+	if n > uint64(len(r.b)/max(least, 1)) { // a length is not negative
 		r.Fail()
 		return 0
 	}
-	return int(n) //nolint:gosec // it is at most a length
+	return int(n) // it is at most a length
 }
 
 func (r *Reader) take() []byte {

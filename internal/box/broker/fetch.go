@@ -217,7 +217,7 @@ func (x *fetching) bring(ctx context.Context, r *repository, files [3]*os.File) 
 	if err != nil {
 		return none, err
 	}
-	defer out.close() //nolint:errcheck // what was brought is in the folder
+	defer out.close() // what was brought is in the folder
 	git := []string{"git", "--git-dir=" + r.clean()}
 	if !x.borrow {
 		if err := x.head(ctx, r, out); err != nil {

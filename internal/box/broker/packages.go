@@ -114,7 +114,7 @@ func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (
 	if err != nil {
 		return none, err
 	}
-	defer c.close() //nolint:errcheck // what was fetched is in the folder
+	defer c.close() // what was fetched is in the folder
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return none, err

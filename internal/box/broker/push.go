@@ -325,7 +325,7 @@ func (p *pushing) send(ctx context.Context, files [3]*os.File) (box.Exit, error)
 	if err != nil {
 		return none, err
 	}
-	defer out.close() //nolint:errcheck // nothing of it is kept
+	defer out.close() // nothing of it is kept
 	git := []string{"git", "--git-dir=" + p.repo.clean()}
 	listed, err := out.output(ctx, "", append(git, "ls-remote", "--refs", "--quiet", p.to.url)...)
 	if err != nil {

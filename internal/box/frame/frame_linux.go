@@ -29,7 +29,7 @@ func Send(conn *net.UnixConn, body []byte, files ...*os.File) error {
 		}
 		rights = unix.UnixRights(fds...)
 	}
-	head := binary.BigEndian.AppendUint32(nil, uint32(len(body))) //nolint:gosec // bounded above
+	head := binary.BigEndian.AppendUint32(nil, uint32(len(body))) // bounded above
 	if _, _, err := conn.WriteMsgUnix(head, rights, nil); err != nil {
 		return err
 	}

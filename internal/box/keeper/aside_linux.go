@@ -27,7 +27,7 @@ func AsideIn(data string) []Aside {
 			continue
 		}
 		var report box.Report
-		if raw, err := os.ReadFile(filepath.Join(dir, "report.json")); err == nil { //nolint:gosec // of our own folder
+		if raw, err := os.ReadFile(filepath.Join(dir, "report.json")); err == nil { // of our own folder
 			_ = strictjson.Unmarshal(raw, &report) // then nobody knows where it was
 		}
 		for _, kept := range asideIn(dir) {
@@ -102,7 +102,7 @@ func putFile(root *os.Root, at, from string, d fs.DirEntry) error {
 	if err != nil {
 		return err
 	}
-	in, err := os.Open(from) //nolint:gosec // of our own folder
+	in, err := os.Open(from) // of our own folder
 	if err != nil {
 		return err
 	}

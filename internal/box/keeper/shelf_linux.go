@@ -185,7 +185,7 @@ func (s *shelf) wanted(g Grant, env []string) (box.Want, error) {
 	}
 	dir, err := filepath.EvalSymlinks(g.Workspace)
 	if err != nil || !filepath.IsAbs(dir) {
-		return box.Want{}, fmt.Errorf("the workspace %s cannot be found (%v)", g.Workspace, err)
+		return box.Want{}, fmt.Errorf("the workspace %s cannot be found (%v)", g.Workspace, err) //nolint:errorlint // it may be nil
 	}
 	paths := func(list []string) []string {
 		out := make([]string, 0, len(list))

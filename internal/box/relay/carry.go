@@ -125,7 +125,7 @@ func (r *Relay) reach(ctx context.Context, host string, port int) (net.Conn, err
 			continue
 		}
 		var c net.Conn
-		if c, err = r.dial(ctx, netip.AddrPortFrom(a, uint16(port))); err == nil { //nolint:gosec // checked where it came in
+		if c, err = r.dial(ctx, netip.AddrPortFrom(a, uint16(port))); err == nil { // checked where it came in
 			return c, nil
 		}
 	}
@@ -201,7 +201,7 @@ func rightHello(ctx context.Context, c net.Conn, first []byte, host string) ([]b
 		name, read = strings.ToLower(strings.TrimSuffix(h.ServerName, ".")), true
 		return nil, errHello
 	}
-	err := tls.Server(rec, &tls.Config{GetConfigForClient: hear}).HandshakeContext(ctx) //nolint:gosec // nothing is spoken
+	err := tls.Server(rec, &tls.Config{GetConfigForClient: hear}).HandshakeContext(ctx) // nothing is spoken
 	switch {
 	case !read:
 		return nil, fmt.Errorf("its greeting cannot be read: %w", err)
@@ -218,7 +218,8 @@ type recorded struct {
 }
 
 func (c *recorded) Read(p []byte) (int, error) {
-	n, err := 0, error(nil)
+	var n int
+	var err error
 	if len(c.first) > 0 {
 		n = copy(p, c.first)
 		c.first = c.first[n:]

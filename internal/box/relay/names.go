@@ -67,7 +67,7 @@ func (r *Relay) answerName(packet []byte) []byte {
 		out = binary.BigEndian.AppendUint16(out, kind)
 		out = binary.BigEndian.AppendUint16(out, classInternet)
 		out = binary.BigEndian.AppendUint32(out, answerSeconds)
-		out = binary.BigEndian.AppendUint16(out, uint16(len(raw))) //nolint:gosec // 4 or 16
+		out = binary.BigEndian.AppendUint16(out, uint16(len(raw))) // 4 or 16
 		out = append(out, raw...)
 		out[7]++
 	}

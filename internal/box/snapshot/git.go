@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"os/exec"
@@ -115,11 +114,11 @@ func repositoryOf(workspace, elsewhere string) *repository {
 		}
 		folder = dir
 	}
-	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
+	if info, err := os.Lstat(folder); err != nil || !info.IsDir() { //nolint:gosec // as git itself does; what is unusual is not used
 		return nil
 	}
 	r := &repository{folder: folder, width: sha1.Size}
-	config, _ := os.ReadFile(filepath.Join(folder, "config"))
+	config, _ := os.ReadFile(filepath.Join(folder, "config")) //nolint:gosec // likewise
 	if elsewhere != "" {
 		config, _ = os.ReadFile(filepath.Join(elsewhere, "config"))
 	}
@@ -130,7 +129,7 @@ func repositoryOf(workspace, elsewhere string) *repository {
 	if strings.Contains(lower, "objectformat") && strings.Contains(lower, "sha256") {
 		r.width = sha256.Size
 	}
-	raw, err := os.ReadFile(filepath.Join(folder, "index"))
+	raw, err := os.ReadFile(filepath.Join(folder, "index")) //nolint:gosec // likewise
 	if err != nil {
 		return nil
 	}
@@ -163,7 +162,7 @@ func (r *repository) holds(f io.Reader, size int64, blob string) bool {
 
 // nameOf is what git calls bytes.
 func nameOf(f io.Reader, size int64, width int) string {
-	var h hash.Hash = sha1.New() //nolint:gosec // as above
+	h := sha1.New() //nolint:gosec // as above
 	if width == sha256.Size {
 		h = sha256.New()
 	}

@@ -34,7 +34,7 @@ func nonzero(sum uint64) uint64 { return max(sum, 1) }
 // place is where a sum stands, or the place where it would.
 func (t *leadTable) place(sum uint64) int {
 	at, _ := bits.Mul64(sum, uint64(len(t.sums)))
-	i := int(at) //nolint:gosec // less than there are places
+	i := int(at) // less than there are places
 	for t.sums[i] != 0 && t.sums[i] != sum {
 		if i++; i == len(t.sums) {
 			i = 0
@@ -94,7 +94,7 @@ func (t *leadTable) number(w *writing) uint32 {
 		t.writings[w.number] = w
 		return w.number
 	}
-	w.number = uint32(len(t.writings)) //nolint:gosec // there are fewer than runs
+	w.number = uint32(len(t.writings)) // there are fewer than runs
 	t.writings = append(t.writings, w)
 	return w.number
 }
@@ -166,7 +166,7 @@ const atATime = 1 << 17
 // each tells the runs of every writing that has any, until told to stop. It goes over the tables several times,
 // so that it needs little memory of its own.
 func (l *leads) each(yield func(*writing, []uint64) bool) bool {
-	passes := uint32(l.len()/atATime + 1) //nolint:gosec // a few dozen
+	passes := uint32(l.len()/atATime + 1) // a few dozen
 	order := map[*writing]uint32{}        // in which they are met
 	for pass := range passes {
 		by := map[*writing][]uint64{}
@@ -178,7 +178,7 @@ func (l *leads) each(yield func(*writing, []uint64) bool) bool {
 				w := t.writings[t.to[i]]
 				n, ok := order[w]
 				if !ok {
-					n = uint32(len(order)) //nolint:gosec // there are fewer than runs
+					n = uint32(len(order)) // there are fewer than runs
 					order[w] = n
 				}
 				if n%passes == pass {

@@ -48,7 +48,7 @@ func next(b []byte) (f frame, size int, err error) {
 		total < preludeSize+tailSize || headers > total-preludeSize-tailSize {
 		return f, 0, errFrame
 	}
-	if uint32(len(b)) < total { //nolint:gosec // bounded by MaxFrame and what was read
+	if uint32(len(b)) < total { // bounded by MaxFrame and what was read
 		return f, 0, nil
 	}
 	end := int(total) - tailSize
@@ -100,11 +100,11 @@ func appendFrame(out []byte, payload []byte, headers ...string) []byte {
 	var head []byte
 	for i := 0; i+1 < len(headers); i += 2 {
 		head = append(append(append(head, byte(len(headers[i]))), headers[i]...), stringType)
-		head = append(binary.BigEndian.AppendUint16(head, uint16(len(headers[i+1]))), headers[i+1]...) //nolint:gosec // names of ours
+		head = append(binary.BigEndian.AppendUint16(head, uint16(len(headers[i+1]))), headers[i+1]...) // names of ours
 	}
 	at := len(out)
-	out = binary.BigEndian.AppendUint32(out, uint32(preludeSize+len(head)+len(payload)+tailSize)) //nolint:gosec // bounded by what is held
-	out = binary.BigEndian.AppendUint32(out, uint32(len(head)))                                   //nolint:gosec // a few headers
+	out = binary.BigEndian.AppendUint32(out, uint32(preludeSize+len(head)+len(payload)+tailSize)) // bounded by what is held
+	out = binary.BigEndian.AppendUint32(out, uint32(len(head)))                                   // a few headers
 	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[at:]))
 	out = append(append(out, head...), payload...)
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[at:]))

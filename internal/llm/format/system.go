@@ -145,5 +145,5 @@ func (r *Request) Prompt() (string, error) {
 			add(&m)
 		}
 	}
-	return strings.Join(texts, "\n\n"), nil
+	return strings.Join(texts, "\n\n"), nil //nolint:nilerr // what is no prompt of the system ends it
 }

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -96,6 +99,75 @@ func TestAClientThatLeavesStopsTheProvider(t *testing.T) {
 	cancel()
 	_ = resp.Body.Close()
 	<-gone
+}
+
+// broken is a connection that fails when something is written to it.
+type broken struct {
+	*httptest.ResponseRecorder
+	fails func()
+}
+
+func (b *broken) Write([]byte) (int, error) {
+	b.fails()
+	return 0, errors.New("write: broken pipe")
+}
+
+func TestAClientThatLeavesIsAQuietLineInTheLog(t *testing.T) {
+	for name, left := range map[string]bool{"it left": true, "it did not": false} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t)
+			w.provider.then(answerEvents(chunk(`{"content":"a"}`, "null"), chunk(`{}`, `"stop"`), "data: [DONE]\n\n"))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			body := strings.NewReader(chatRequest(true, user("Hi")))
+			req := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/openai/v1/chat/completions", body)
+			req.Header.Set("Content-Type", "application/json")
+			out := &broken{httptest.NewRecorder(), func() {
+				if left {
+					cancel()
+				}
+			}}
+			func() {
+				defer func() { _ = recover() }() // the server's way to cut a connection
+				w.handler.ServeHTTP(out, req)
+			}()
+			log := w.log.String()
+			if strings.Contains(log, "level=ERROR") == left || strings.Contains(log, "client hung up") != left {
+				t.Errorf("got %d %s, and the log says %s", out.Code, out.Body, log)
+			}
+		})
+	}
+}
+
+// stalled is a connection whose request does not come, with the deadline that was set last.
+type stalled struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (s *stalled) SetReadDeadline(t time.Time) error {
+	s.until = t
+	return nil
+}
+
+// The server reads what is left of a request before it lets go of the connection: without a deadline it would do so for good.
+func TestARequestThatDoesNotComeKeepsItsDeadline(t *testing.T) {
+	w := open(t)
+	for name, body := range map[string]io.Reader{
+		"it stalls":    io.MultiReader(strings.NewReader(`{"model":`), iotest.ErrReader(os.ErrDeadlineExceeded)),
+		"it is packed": iotest.ErrReader(os.ErrDeadlineExceeded),
+	} {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/openai/v1/chat/completions", body)
+		req.Header.Set("Content-Type", "application/json")
+		if name == "it is packed" {
+			req.Header.Set("Content-Encoding", "gzip")
+		}
+		out := &stalled{ResponseRecorder: httptest.NewRecorder()}
+		w.handler.ServeHTTP(out, req)
+		if out.Code != http.StatusBadRequest || out.until.IsZero() {
+			t.Errorf("%s: got %d %s, and the deadline %v", name, out.Code, out.Body, out.until)
+		}
+	}
 }
 
 func TestAProviderThatBreaksOffInACallReleasesNothingOfIt(t *testing.T) {

@@ -159,7 +159,11 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 	case errors.Is(err, tidemark.ErrRef):
 		return newProblem(http.StatusBadRequest, "a session's name is missing or too long")
 	}
-	p.o.Logger.LogAttrs(ctx, slog.LevelError, "model request not served", slog.String("error", err.Error()))
+	level, what := slog.LevelError, "model request not served"
+	if errors.Is(ctx.Err(), context.Canceled) && !errors.Is(err, patience.ErrLate) {
+		level, what = slog.LevelInfo, "client hung up" // such as an answer that nobody was there to take
+	}
+	p.o.Logger.LogAttrs(ctx, level, what, slog.String("error", err.Error()))
 	if errors.Is(err, patience.ErrLate) {
 		return unavailable("the log did not answer in time (server.deadlineMs): nothing was decided, nothing may run")
 	}
@@ -201,13 +205,13 @@ func (x *exchange) readBody() (*lease, *problem) {
 			checked = x.sendKnown(l, checked)
 		}
 	})
-	paced.rest()
 	switch {
-	case err != nil:
+	case err != nil: // the deadline stays: the server reads on for a while before it lets go of the connection
 		no = newProblem(http.StatusBadRequest, "the request could not be read to its end")
 	case int64(len(l.buf)) > limit:
 		no = tooLarge
 	default:
+		paced.rest()
 		return l, nil
 	}
 	l.done()

@@ -150,6 +150,7 @@ type world struct {
 	bus       *hook.Bus
 	handshake *proxy.Handshake
 	log       *logBuffer
+	handler   http.Handler
 	url       string
 	client    *http.Client
 }
@@ -206,7 +207,8 @@ func open(t testing.TB, change ...func(*proxy.Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(proxy.Handler(http.NotFoundHandler()))
+	w.handler = proxy.Handler(http.NotFoundHandler())
+	server := httptest.NewServer(w.handler)
 	w.url, w.client = server.URL, server.Client()
 	t.Cleanup(func() {
 		server.Close()

@@ -116,7 +116,7 @@ func (w *Writer) add(note []byte) error {
 	if w.o.File == "" {
 		return nil
 	}
-	f, err := os.OpenFile(w.o.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(w.o.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644) //nolint:gosec // it is there for others to read
 	if err != nil {
 		return err
 	}

@@ -237,6 +237,7 @@ func (c *checking) left(root string) {
 		if err != nil || !e.Type().IsRegular() {
 			return nil //nolint:nilerr // what cannot be read was not written for reading
 		}
+		//nolint:gosec // it is only searched for words of ours
 		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(c.words)) {
 			kept = filepath.Base(path)
 		}

@@ -42,6 +42,7 @@ func (c *Console) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && !ownPost(r):
 		c.fail(w, r, http.StatusForbidden, "This did not come from a page of the console. Nothing was changed.")
 	case r.Method == http.MethodGet && numeric(r.Host):
+		//nolint:gosec // the same machine by its name
 		http.Redirect(w, r, "http://"+named(r.Host)+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 	case r.URL.Path == Path:
 		http.Redirect(w, r, Path+"/", http.StatusPermanentRedirect)
@@ -114,6 +115,7 @@ func cookie(r *http.Request, value string) *http.Cookie {
 	if err != nil {
 		port = "80"
 	}
+	//nolint:gosec // over plain HTTP, on this machine
 	return &http.Cookie{Name: "tm-" + port, Value: value, Path: Path, HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 

@@ -15,7 +15,7 @@ var wanted = regexp.MustCompile(`^[a-z0-9-]{1,80}$`)
 
 // wantedCookie remembers which question somebody came for who has to sign in first: a notice led them there.
 func wantedCookie(r *http.Request, id string) *http.Cookie {
-	w := cookie(r, id)
+	w := cookie(r, id) //nolint:gosec // cookie sets the rest
 	w.Name, w.MaxAge, w.SameSite = w.Name+"-to", 600, http.SameSiteLaxMode
 	return w
 }
@@ -26,13 +26,13 @@ func (c *Console) onTo(v *visit) bool {
 	if err != nil {
 		return false
 	}
-	gone := wantedCookie(v.r, "")
+	gone := wantedCookie(v.r, "") //nolint:gosec // likewise
 	gone.MaxAge = -1
 	http.SetCookie(v.w, gone)
 	if !wanted.MatchString(given.Value) {
 		return false
 	}
-	http.Redirect(v.w, v.r, Path+"/q/"+given.Value, http.StatusSeeOther)
+	http.Redirect(v.w, v.r, Path+"/q/"+given.Value, http.StatusSeeOther) //nolint:gosec // an id and nothing else, of a page of ours
 	return true
 }
 
@@ -152,7 +152,7 @@ func (c *Console) logout(v *visit) {
 		return
 	}
 	if id == v.ID {
-		gone := cookie(v.r, "")
+		gone := cookie(v.r, "") //nolint:gosec // cookie sets the rest
 		gone.MaxAge = -1
 		http.SetCookie(v.w, gone)
 		v.w.Header().Set("Clear-Site-Data", `"cache"`)

@@ -35,7 +35,7 @@ func callback(r *http.Request) string {
 // ticketCookie ties a sign-in to this browser. It comes back from another site, so it is Lax; it opens
 // nothing by itself.
 func ticketCookie(r *http.Request, value string) *http.Cookie {
-	t := &http.Cookie{
+	t := &http.Cookie{ //nolint:gosec // Lax, for it comes back from another site
 		Name: "__Host-tm-oidc", Value: value, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
 		MaxAge: int(oidc.Life.Seconds()),
 	}
@@ -85,7 +85,7 @@ func (c *Console) fromProvider(w http.ResponseWriter, r *http.Request) {
 	if !c.signedIn(w, r, roster.By(who.Role, who.Name), who.Role, "by "+c.oidc.Name()) {
 		return
 	}
-	gone := ticketCookie(r, "")
+	gone := ticketCookie(r, "") //nolint:gosec // as it was set
 	gone.MaxAge = -1
 	http.SetCookie(w, gone)
 	c.bare(w, http.StatusOK, h.Head{Title: "Signed in", Again: "0;url=" + Path + "/"},

@@ -99,7 +99,8 @@ func (c *Console) pushSection(v *visit) h.Part {
 // whoever has it or an administrator.
 func (c *Console) changePush(v *visit) {
 	f, ctx := v.r.PostForm, v.r.Context()
-	note, err := "", error(nil)
+	var note string
+	var err error
 	switch do := f.Get("do"); {
 	case v.Idle && do == "on":
 		err = say(http.StatusForbidden, "Nothing was changed: a session that was not used for a while adds no browser. Sign in again.")

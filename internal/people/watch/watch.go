@@ -54,9 +54,6 @@ func (u ui) word(meaning, text string) string {
 	return u.paint(meaning, text)
 }
 
-// as paints a word in the colour of its own meaning.
-func (u ui) as(text string) string { return u.word(text, text) }
-
 // Lines prints every question as one line of JSON when it comes and when it changes.
 func (w Watcher) Lines(ctx context.Context, out, errOut io.Writer) error {
 	l := &lines{out: out, errOut: errOut}

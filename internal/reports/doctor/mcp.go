@@ -91,7 +91,7 @@ const canaryCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"nam
 func tryRelay(ctx context.Context, relay []string) (t Trial, err error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
-		return Trial{How: "there is no sh to stand in the server's place"}, nil //nolint:nilerr // it was not tried
+		return Trial{How: "there is no sh to stand in the server's place"}, nil // it was not tried
 	}
 	dir, err := os.MkdirTemp("", "tidemark-doctor-")
 	if err != nil {

@@ -142,9 +142,9 @@ func (s Server) policy(ctx context.Context, f *found) {
 	if v == nil || v.Policy == nil || s.OnDisk == nil {
 		return
 	}
-	there, now := v.Policy, Policy{}
-	var err error
-	if now, err = s.OnDisk(); err != nil {
+	there := v.Policy
+	now, err := s.OnDisk()
+	if err != nil {
 		f.add(Broken, "policy", fmt.Sprintf("the file cannot be used; the server goes on with version %s: %s",
 			there.Version, line(err.Error())), "tidemark check")
 		return

@@ -29,7 +29,7 @@ func (e *edit) change(root *configfile.Node, c *report.Change) (within string, e
 	for _, key := range where {
 		list = list.Get(key)
 	}
-	ok := false
+	var ok bool
 	if name == "" {
 		ok = e.addRule(list, depth, newRule("allow-"+c.Tool, c.Tool, "", c.To))
 		name = "allow-" + c.Tool + "]"

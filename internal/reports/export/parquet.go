@@ -96,13 +96,13 @@ func (t *table) page(c *column) (chunk []byte, size int64, err error) {
 		return nil, 0, err
 	}
 	var page, header compact
-	page.int32(1, int32(t.rows)) //nolint:gosec // a group is small
+	page.int32(1, int32(t.rows)) // a group is small
 	page.int32(2, encodingPlain)
 	page.int32(3, encodingRLE)
 	page.int32(4, encodingRLE)
 	header.int32(1, 0)                    // a data page
-	header.int32(2, int32(len(c.values))) //nolint:gosec // a group is small
-	header.int32(3, int32(packed.Len()))  //nolint:gosec // smaller still
+	header.int32(2, int32(len(c.values))) // a group is small
+	header.int32(3, int32(packed.Len()))  // smaller still
 	header.structure(5, page.end())
 	head := header.end()
 	from := t.at
@@ -134,7 +134,7 @@ func (t *table) close() error {
 	}
 	var root compact
 	root.text(4, "records")
-	root.int32(5, int32(len(t.columns))) //nolint:gosec // a few
+	root.int32(5, int32(len(t.columns))) // a few
 	schema := [][]byte{root.end()}
 	for _, c := range t.columns {
 		var e compact

@@ -68,7 +68,7 @@ func (f *Filter) fits(e *store.Entry, ev *event.Event) bool {
 }
 
 func (f *Filter) by(ev *event.Event) bool {
-	by, via := "", ""
+	var by, via string
 	switch {
 	case ev.Answer != nil:
 		by, via = ev.Answer.By, ev.Answer.Via

@@ -176,18 +176,18 @@ func (o *Options) Run(ctx context.Context, run *Run) Outcome {
 }
 
 // of gives a run the names policy knows, and the tools that are its host's.
-func (run *Run) of(h *Host) {
-	run.Format = "" // done
-	run.HostTools, run.ControlTools = h.Tools, h.Control
+func (r *Run) of(h *Host) {
+	r.Format = "" // done
+	r.HostTools, r.ControlTools = h.Tools, h.Control
 	if h.Name != nil {
-		run.rename(h.Name)
+		r.rename(h.Name)
 	}
 }
 
 // rename gives calls and results the names policy knows.
-func (run *Run) rename(name func(string, []byte) (string, []byte)) {
-	for i := range run.Events {
-		switch e := &run.Events[i]; {
+func (r *Run) rename(name func(string, []byte) (string, []byte)) {
+	for i := range r.Events {
+		switch e := &r.Events[i]; {
 		case e.Call != nil:
 			e.Call.Tool, e.Call.Args = name(e.Call.Tool, e.Call.Args)
 		case e.Result != nil && e.Result.Of == nil && e.Result.Tool != "":

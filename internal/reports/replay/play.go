@@ -95,7 +95,7 @@ func (p *player) start() (err error) {
 	o := tidemark.Options{Policy: p.set, Store: &p.log, Now: p.tick, MaxSessions: 2, Rand: p.dice, Acts: p}
 	i := 0
 	if n := len(p.person.Logs); n > 0 {
-		i = rand.New(p.dice).IntN(n)
+		i = rand.New(p.dice).IntN(n) //nolint:gosec // a replay is to be the same each time
 		part := partLog{p.person.Logs[i], p.world}
 		o.Store, o.Shared = part, part
 	}

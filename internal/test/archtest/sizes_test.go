@@ -25,9 +25,6 @@ const (
 	tabWidth     = 4
 )
 
-// rewriting is why a package that is about to be replaced keeps its shape until then.
-const rewriting = "the work on judgement replaces the logic of this package, and nothing is moved about in it before"
-
 // large are the exceptions, by "folder what" or "file what", with the reason.
 var large = map[string]string{}
 

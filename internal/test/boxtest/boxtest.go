@@ -57,7 +57,7 @@ func folder(t *testing.T) string {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err == nil {
-		err = os.Chmod(dir, 0o755) //nolint:gosec // it is to be
+		err = os.Chmod(dir, 0o755) // it is to be
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -76,9 +76,9 @@ func copyProgram(t *testing.T, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(self) //nolint:gosec // this program
+	raw, err := os.ReadFile(self) // this program
 	if err == nil {
-		err = os.WriteFile(to, raw, 0o755) //nolint:gosec // somebody else runs it
+		err = os.WriteFile(to, raw, 0o755) // somebody else runs it
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func (w *World) Put(path, text string) {
 // Must runs a line in the workspace, outside any box, and gives what it prints.
 func (w *World) Must(line string) string {
 	w.T.Helper()
-	cmd := exec.Command("bash", "-c", line) //nolint:gosec // of a test
+	cmd := exec.Command("bash", "-c", line) // of a test
 	cmd.Dir, cmd.Env = w.Work, w.Env
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -32,7 +32,7 @@ func NoNamespaces() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	program := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]} //nolint:gosec // a handful
+	program := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]} // a handful
 	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
 		uintptr(unsafe.Pointer(&program)))
 	if e != 0 {

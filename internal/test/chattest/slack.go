@@ -71,7 +71,7 @@ func (s *Slack) method(token string, run func(map[string]any) map[string]any) ht
 		var in map[string]any
 		out := map[string]any{"error": "invalid_auth"}
 		if r.Header.Get("Authorization") == "Bearer "+token {
-			if out = nil; strictjson.Unmarshal(raw, &in) != nil {
+			if strictjson.Unmarshal(raw, &in) != nil {
 				out = map[string]any{"error": "invalid_json"}
 			} else {
 				out = run(in)

@@ -31,7 +31,7 @@ func Program(tb testing.TB, folder, name, how, answer string) string {
 	tb.Helper()
 	path := filepath.Join(folder, name)
 	script := fmt.Sprintf("#!/bin/sh\n%s=%s %s='%s' exec '%s' \"$@\"\n", manner, how, file, answer, os.Args[0])
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil { // it is a program
 		tb.Fatal(err)
 	}
 	return path

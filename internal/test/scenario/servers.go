@@ -30,7 +30,7 @@ func OpenRestarted(w *World) (Door, error) {
 
 // OpenReplicas has every step answered by one of three monitors that run beside each other, by chance.
 func OpenReplicas(seed string) func(*World) (Door, error) {
-	dice := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(seed)))) //nolint:gosec // the same every time
+	dice := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(seed)))) // the same every time
 	return func(w *World) (Door, error) {
 		shared, ok := w.Store.(tidemark.Shared)
 		if !ok {

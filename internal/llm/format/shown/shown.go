@@ -134,7 +134,7 @@ func (f *Filter) ending() error {
 func (f *Filter) Whole(body []byte) ([]byte, error) {
 	f.edits, f.doc.Halves = f.edits[:0], true
 	if f.doc.Read(body) != nil {
-		return body, nil // it was read before
+		return body, nil //nolint:nilerr // it was read before
 	}
 	if err := f.format.whole(f); err != nil || len(f.edits) == 0 {
 		return body, err
