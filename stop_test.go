@@ -170,7 +170,8 @@ func TestTheLastWordCounts(t *testing.T) {
 		both[0].ownerSays("s", "read notes.txt")
 		stopped := false
 		for range rapid.IntRange(1, 12).Draw(r, "words") {
-			at := both[rapid.IntRange(0, 1).Draw(r, "server")]
+			which := rapid.IntRange(0, 1).Draw(r, "server")
+			at := both[which]
 			switch rapid.IntRange(0, 2).Draw(r, "word") {
 			case 0:
 				at.stops("")
@@ -179,7 +180,7 @@ func TestTheLastWordCounts(t *testing.T) {
 				at.resumes()
 				stopped = false
 			case 2:
-				at = at.again()
+				both[which] = a.sharing(memory.New()) // it was started again
 			}
 			a.clock.advance(time.Second)
 			want := policy.Allow

@@ -17,7 +17,7 @@ func TestWordsOfClosedSetsAreChecked(t *testing.T) {
 		`warrant.aimm == "said"`:                  `warrant has no slot "aimm"`,
 		`has(warrant.amount)`:                     `warrant has no slot "amount"`,
 		`warrant.aim == "sayd"`:                   `there is no evidence "sayd"`,
-		`!(warrant.aim in ["said", "choosen"])`:   `there is no evidence "choosen"`,
+		`!(warrant.aim in ["said", "choosen"])`:   `there is no evidence "choosen"`, //nolint:misspell // on purpose
 		`args.to.warrant == "nothing"`:            `there is no evidence "nothing"`,
 		`warrant["to"] == "text"`:                 `there is no evidence "text"`,
 		`act == "send" || act == "pay" && acts`:   "",

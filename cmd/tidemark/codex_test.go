@@ -54,7 +54,7 @@ func playCodex(args []string) int {
 }
 
 func post(url, body string) string {
-	res, err := http.Post(url, "application/json", strings.NewReader(body)) //nolint:gosec // the scripted model
+	res, err := http.Post(url, "application/json", strings.NewReader(body)) // the scripted model
 	if err != nil {
 		return err.Error()
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -116,8 +117,8 @@ func TestBadQuestionsAboutDefinitionsChangeNothing(t *testing.T) {
 		"another shape":    []int{1},
 	} {
 		err := asAgent.call(t.Context(), "POST", pins.Path, in, nil)
-		no, ok := err.(*refused)
-		if !ok || no.Status != 400 {
+		var no *refused
+		if !errors.As(err, &no) || no.Status != 400 {
 			t.Errorf("%s: got %v, want a refusal", name, err)
 		}
 	}

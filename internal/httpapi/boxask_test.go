@@ -110,7 +110,7 @@ func TestAYesIsForOneVerbAtOnePlaceInOneSession(t *testing.T) {
 			wants(w, ticket, makes, "read", "docs.example", 80)
 			answers(w, `{"decision":"approve","task":true}`)
 			wantAllow(t, "the first", wants(w, ticket, makes, "read", "docs.example", 80), true)
-			again := ""
+			var again string
 			if tt.session == "s" {
 				again = next(w, tt.session, "c2", "make test")
 			} else {

@@ -212,10 +212,7 @@ func TestADatabaseThatCrashesLosesNothingThatWasAcknowledged(t *testing.T) {
 			t.Errorf("%d records are left, want %d", got, at)
 		}
 	}
-	for {
-		if next(t, heard) == (postgres.News{Reach: notify.All}) {
-			break // it has connected again, and says that it may have missed something
-		}
+	for next(t, heard) != (postgres.News{Reach: notify.All}) { // it has connected again, and says that it may have missed something
 	}
 	if report, err := s.Verify(t.Context(), nil); err != nil || !report.OK() {
 		t.Errorf("verify: %v, %v", report.Breaks, err)

@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha1" //nolint:gosec // what npm wants
+	"crypto/sha1" // what npm wants
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -90,7 +90,7 @@ func (o *office) npm(mux *http.ServeMux) {
 	if err := z.Close(); err != nil {
 		o.t.Fatal(err)
 	}
-	sum := sha1.Sum(b.Bytes()) //nolint:gosec // as above
+	sum := sha1.Sum(b.Bytes()) // as above
 	about["dist"] = map[string]string{"tarball": "https://registry.npmjs.org/nice/-/nice-1.0.0.tgz", "shasum": hex.EncodeToString(sum[:])}
 	mux.HandleFunc("/nice", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.npm.install-v1+json")
@@ -224,7 +224,7 @@ const lockOfNice = `{"name": "site", "version": "1.0.0", "lockfileVersion": 3, "
 
 // blob is what git calls bytes.
 func blob(text string) string {
-	sum := sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text))) //nolint:gosec // as git does
+	sum := sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text))) // as git does
 	return hex.EncodeToString(sum[:])
 }
 

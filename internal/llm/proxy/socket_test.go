@@ -73,7 +73,7 @@ func (w *world) dial(path string) (*websocket.Conn, context.Context) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	w.t.Cleanup(cancel)
-	c, _, err := websocket.Dial(ctx, w.url+path, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + clientKey}}}) //nolint:bodyclose // the library closes it
+	c, _, err := websocket.Dial(ctx, w.url+path, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + clientKey}}}) // the library closes it
 	if err != nil {
 		w.t.Fatal(err)
 	}

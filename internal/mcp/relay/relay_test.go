@@ -361,7 +361,7 @@ func TestAnUpstreamThatDoesNotAnswerAsItShould(t *testing.T) {
 			http.Redirect(w, r, "http://169.254.169.254/evil", http.StatusTemporaryRedirect)
 		}, "redirects are not followed"},
 		{"a status of its own", func(w http.ResponseWriter, _ *http.Request, _ string) { http.Error(w, "evil", 500) }, "500"},
-		{"it wants a login", func(w http.ResponseWriter, _ *http.Request, _ string) { http.Error(w, "evil", 401) }, "mcp.servers.up.headers"},
+		{"it wants a login", func(w http.ResponseWriter, _ *http.Request, _ string) { http.Error(w, "evil", http.StatusUnauthorized) }, "mcp.servers.up.headers"},
 		{"it hangs up", func(http.ResponseWriter, *http.Request, string) { panic(http.ErrAbortHandler) }, "could not be reached"},
 	}
 	for _, tt := range tests {

@@ -103,7 +103,7 @@ func (p *provider) loggedIn(t *testing.T, r *headless.Recipe, real, home string)
 			p.url + "/v1\"}}}}'\nexport OPENCODE_CONFIG_CONTENT\n"
 	}
 	path := filepath.Join(t.TempDir(), r.Binary)
-	if err := os.WriteFile(path, []byte(text+"exec '"+real+"' \"$@\"\n"), 0o700); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(path, []byte(text+"exec '"+real+"' \"$@\"\n"), 0o700); err != nil { // it is a program
 		t.Fatal(err)
 	}
 	return path

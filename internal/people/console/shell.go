@@ -140,7 +140,7 @@ func (c *Console) waiting(ctx context.Context) int {
 func write(w http.ResponseWriter, status int, page h.HTML) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(page.String())) //nolint:gosec // package h escapes what is not ours; a browser that is gone cannot be told
+	_, _ = w.Write([]byte(page.String())) // a browser that is gone cannot be told
 }
 
 // writePacked is write for a page that may be long.
@@ -154,7 +154,7 @@ func pack(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.Header().Set("Vary", "Accept-Encoding")
 	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.WriteHeader(status)
-		_, _ = w.Write(body) //nolint:gosec // likewise
+		_, _ = w.Write(body) // a browser that is gone cannot be told
 		return
 	}
 	w.Header().Set("Content-Encoding", "gzip")
@@ -186,7 +186,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, status int, text 
 	if !isPage(r) && r.Header.Get("Sec-Fetch-Dest") == "empty" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(text)) //nolint:gosec // plain text; a browser that is gone cannot be told
+		_, _ = w.Write([]byte(text)) // a browser that is gone cannot be told
 		return
 	}
 	c.bare(w, status, h.Head{Title: http.StatusText(status)},

@@ -187,8 +187,8 @@ func (f *feed) send(name string, out any) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	_ = f.control.SetWriteDeadline(time.Now().Add(sendLimit))                            // where it cannot be set there is none
-	if _, err := fmt.Fprintf(f.v.w, "event: %s\ndata: %s\n\n", name, body); err != nil { //nolint:gosec // JSON, of what package h escaped
+	_ = f.control.SetWriteDeadline(time.Now().Add(sendLimit)) // where it cannot be set there is none
+	if _, err := fmt.Fprintf(f.v.w, "event: %s\ndata: %s\n\n", name, body); err != nil {
 		return err
 	}
 	return f.control.Flush()

@@ -243,7 +243,7 @@ func TestAModelsWebsocket(t *testing.T) {
 	linear(t, texts(some, func(text string) {
 		c, _, err := websocket.Dial(h.Context(), h.url+w.path, &websocket.DialOptions{HTTPHeader: map[string][]string{
 			"Authorization": {"Bearer k"}, "X-Tidemark-Token": {h.app.Tokens.Agent},
-		}}) //nolint:bodyclose // the library closes it
+		}}) // the library closes it
 		if err != nil {
 			t.Fatal(err)
 		}
