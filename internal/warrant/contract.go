@@ -161,7 +161,7 @@ func (c *Context) Deeds() []string {
 	var out []string
 	for d, n := range counts {
 		if n > 0 {
-			out = append(out, fmt.Sprintf("%s %d", Deed(d), n)) //nolint:gosec // there are ten
+			out = append(out, fmt.Sprintf("%s %d", Deed(d), n)) // there are ten
 		}
 	}
 	return out

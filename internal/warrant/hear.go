@@ -176,16 +176,6 @@ func (h *heard) speaks(turn int) bool {
 	return words > 6 && asks
 }
 
-// pointed reports whether the user said anything that is no bare question.
-func (h *heard) pointed() bool {
-	for _, cl := range h.scope() {
-		if !cl.question {
-			return true
-		}
-	}
-	return false
-}
-
 // onlyAsks reports whether the user wants nothing but an answer.
 func (h *heard) onlyAsks() bool {
 	scope := h.scope()

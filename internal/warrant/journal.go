@@ -78,7 +78,7 @@ func (c *Context) begin(what byte, bits, step uint64, count int, parts ...string
 	}
 	b := append(make([]byte, 0, size), exactVersion, what)
 	b = binary.AppendUvarint(binary.AppendUvarint(b, bits), step)
-	b = binary.AppendUvarint(b, uint64(count)) //nolint:gosec // it is small
+	b = binary.AppendUvarint(b, uint64(count)) // it is small
 	for _, p := range parts {
 		b = append(binary.AppendUvarint(b, uint64(len(p))), p...)
 	}

@@ -65,7 +65,7 @@ func (c *Context) Unpack(r *pack.Reader, key []byte) bool {
 		c.note(words)
 	}
 	c.asking = r.Texts()
-	c.unheard = pack.ReadList(r, func(m *message) { *m = message{text: r.Text(), by: speaker(r.Uint())} }) //nolint:gosec // it was one
+	c.unheard = pack.ReadList(r, func(m *message) { *m = message{text: r.Text(), by: speaker(r.Uint())} }) // it was one
 	c.unpackFlags(r)
 	for _, steps := range []*map[uint64]bool{&c.papers, &c.lists, &c.beyond, &c.public, &c.executed} {
 		*steps = pack.ReadMap(r, r.Uint, r.Bool)
@@ -171,13 +171,13 @@ func (h *heard) pack(w *pack.Writer) {
 func (h *heard) unpack(r *pack.Reader) {
 	h.turn, h.looks, h.delegates, h.prices = r.Int(), r.Int(), r.Int(), r.Int()
 	h.stems = r.Set()
-	act := func(id *vocabulary.ActID) { *id = vocabulary.ActID(r.Uint()) } //nolint:gosec // it was one
+	act := func(id *vocabulary.ActID) { *id = vocabulary.ActID(r.Uint()) } // it was one
 	h.clauses = pack.ReadList(r, func(c *clause) {
 		*c = clause{text: r.Text(), turn: r.Int(), words: r.Int(), question: r.Bool(), denies: r.Bool()}
 		c.stems, c.doing = fewOf(r.Texts()), fewOf(r.Texts())
-		c.things = fewOf(pack.ReadList(r, func(id *vocabulary.ThingID) { *id = vocabulary.ThingID(r.Uint()) })) //nolint:gosec // it was one
+		c.things = fewOf(pack.ReadList(r, func(id *vocabulary.ThingID) { *id = vocabulary.ThingID(r.Uint()) })) // it was one
 		c.acts, c.refused = fewOf(pack.ReadList(r, act)), fewOf(pack.ReadList(r, act))
-		c.classes, c.forbids = vocabulary.Classes(r.Uint()), vocabulary.Classes(r.Uint()) //nolint:gosec // they were some
+		c.classes, c.forbids = vocabulary.Classes(r.Uint()), vocabulary.Classes(r.Uint()) // they were some
 	})
 }
 
@@ -211,7 +211,7 @@ func (p *past) pack(w *pack.Writer) {
 
 func (p *past) unpack(r *pack.Reader) {
 	p.files = pack.ReadList(r, func(f **file) {
-		*f = &file{name: r.Text(), held: shell.Held{Text: r.Text(), Does: shell.Effects(r.Uint())}} //nolint:gosec // it was one
+		*f = &file{name: r.Text(), held: shell.Held{Text: r.Text(), Does: shell.Effects(r.Uint())}} // it was one
 		(*f).held.Part, (*f).held.Deaf, (*f).theirs, (*f).opaque = r.Bool(), r.Bool(), r.Bool(), r.Bool()
 		p.size += len((*f).held.Text)
 	})

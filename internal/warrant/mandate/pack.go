@@ -50,7 +50,7 @@ func Unpack(r *pack.Reader) *Mandate {
 		}
 		it.Args = pack.ReadMap(r, r.Text, func() []Source {
 			return pack.ReadList(r, func(s *Source) {
-				*s = Source{How: How(r.Uint()), What: r.Texts(), Of: r.Text(), Is: r.Texts()} //nolint:gosec // it was one
+				*s = Source{How: How(r.Uint()), What: r.Texts(), Of: r.Text(), Is: r.Texts()} // it was one
 			})
 		})
 		it.Index()

@@ -59,7 +59,7 @@ func (x *Index) Unpack(r *pack.Reader, key []byte) {
 		if up.kids == nil {
 			up.kids = map[string]uint32{}
 		}
-		up.kids[l.key] = uint32(id) //nolint:gosec // there are few
+		up.kids[l.key] = uint32(id) // there are few
 	}
 	x.shards = pack.ReadList(r, func(c **corpus) {
 		*c = &corpus{every: markEvery}
@@ -152,7 +152,7 @@ func (c *corpus) unpack(r *pack.Reader, s seed) {
 	})
 	c.recs = pack.ReadList(r, func(x *record) {
 		*x = record{up: small(r), leaf: small(r)}
-		x.index, x.first, x.filled, x.authored = int32(r.Int()), small(r), r.Bool(), r.Bool() //nolint:gosec // it was one
+		x.index, x.first, x.filled, x.authored = int32(r.Int()), small(r), r.Bool(), r.Bool() // it was one
 	})
 	c.docs = pack.ReadList(r, func(d *doc) {
 		*d = doc{seg: small(r), end: small(r), records: small(r), one: small(r), two: small(r), tool: r.Text(), step: r.Uint()}
@@ -168,12 +168,12 @@ func (c *corpus) unpack(r *pack.Reader, s seed) {
 func (c *corpus) fill() {
 	c.prev = make([]uint32, len(c.toks))
 	for id := range c.toks {
-		c.prev[id] = c.heads.put(uint32(id), c.toks) //nolint:gosec // there are fewer
+		c.prev[id] = c.heads.put(uint32(id), c.toks) // there are fewer
 	}
 	c.wholes = make([]uint32, len(c.segs))
 	for i := range c.segs {
 		s := &c.segs[i]
-		end, _ := c.segEnd(uint32(i)) //nolint:gosec // there are fewer
+		end, _ := c.segEnd(uint32(i)) // there are fewer
 		if s.tok > end || int(end) > len(c.toks) {
 			return // it is not sound
 		}
@@ -182,14 +182,14 @@ func (c *corpus) fill() {
 			h = mixWhole(h, t)
 		}
 		if c.wholes[i] = h; !s.free {
-			s.prev = c.whole.put(uint32(i), c.wholes) //nolint:gosec // there are fewer
+			s.prev = c.whole.put(uint32(i), c.wholes) // there are fewer
 		}
 	}
 }
 
 // tableOf is an empty table of a size that one with so many entries may have; it grows where it is too small.
 func tableOf(r *pack.Reader, size uint64, entries int) table {
-	if size > uint64(room(0)+8*entries) { //nolint:gosec // a length
+	if size > uint64(room(0)+8*entries) { // a length
 		r.Fail()
 		return table{}
 	}
@@ -208,7 +208,7 @@ func (c *corpus) sound(leaves int) bool {
 	}
 	for i := range c.segs {
 		s := &c.segs[i]
-		tok, pos := c.segEnd(uint32(i)) //nolint:gosec // there are fewer
+		tok, pos := c.segEnd(uint32(i)) // there are fewer
 		inRecord := int(s.rec) < len(c.recs) || s.rec == 0 && len(c.recs) == 0
 		if s.tok >= tok || int(tok) > len(c.toks) || s.pos > pos || int(pos) > len(c.text) || int(s.leaf) >= leaves || !inRecord {
 			return false
