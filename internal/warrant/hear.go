@@ -24,28 +24,6 @@ type heard struct {
 	prices     int // the turn in which they named a sum of money; 0: never
 }
 
-// lookOnly forbids every act, whatever else is said.
-var lookOnly = regexp.MustCompile(`(?i)\bno changes\b` +
-	`|\b(?:don'?t|do not|without)\s+(?:change|chang|touch|modify|alter|edit|writ)\w*\s+anything|\bread[- ]?only\b` +
-	`|\bnichts (?:ändern|anfassen)\b|\bohne (?:etwas )?zu ändern\b|\bsin cambiar nada\b|\bne (?:rien )?change rien\b`)
-
-// looking are pieces without which the pattern finds nothing: most messages have none, and patterns cost more than all
-// the rest of hearing.
-var looking = spaced(lists["looking"])
-
-// spaced are words of a list with their blanks.
-func spaced(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = strings.ReplaceAll(w, "_", " ")
-	}
-	return out
-}
-
-func hints(low string, pieces []string) bool {
-	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(low, p) })
-}
-
 // money is a sum with its currency, or with cents.
 var money = regexp.MustCompile(`(?i)[$€£¥₹₩]\s?\d|\b\d+[.,]\d\d\b` +
 	`|\d\s?(?:[$€£¥₹₩元円]|usd\b|eur\b|gbp\b|chf\b|jpy\b|dollars?\b|euros?\b|pounds?\b|bucks\b)`)
@@ -86,7 +64,7 @@ func (h *heard) hear(u *reader.Utterance) {
 		}
 	}
 	low := strings.ToLower(text)
-	if hints(low, looking) && lookOnly.MatchString(text) {
+	if reader.ForbidsAll(text) {
 		h.looks = h.turn
 	}
 	if strings.ContainsAny(low, "0123456789") && money.MatchString(low) && !strings.Contains(low, "%") && !reckoned(low) {

@@ -142,19 +142,29 @@ func (c *clause) narrowed() string {
 	return ""
 }
 
-// forbidsAll reports whether a message forbids every act, in any language: it only wants a look, or says stop and no more.
-func forbidsAll(text, lang string) bool {
+// looking are the phrases that forbid every act as they are looked for: whole words, or parts of words in languages that join them.
+var looking = func() []string {
+	var out []string
+	for code, set := range looks {
+		for phrase := range set {
+			if phrase = strings.ReplaceAll(phrase, "_", " "); !behind[code] && !final[code] {
+				phrase = " " + phrase + " "
+			}
+			out = append(out, phrase)
+		}
+	}
+	slices.Sort(out)
+	return out
+}()
+
+// ForbidsAll reports whether a message forbids every act, in any language: it only wants a look, or says stop and no more.
+func ForbidsAll(text string) bool {
 	plain := vocabulary.Spelling(text)
 	low := " " + strings.Join(strings.FieldsFunc(plain, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '\'' && r != '-'
 	}), " ") + " "
-	for code, set := range looks {
-		for phrase := range set {
-			phrase = strings.ReplaceAll(phrase, "_", " ")
-			if strings.Contains(low, " "+phrase+" ") || (behind[code] || final[code]) && strings.Contains(low, phrase) {
-				return true
-			}
-		}
+	if slices.ContainsFunc(looking, func(phrase string) bool { return strings.Contains(low, phrase) }) {
+		return true
 	}
 	for _, set := range stops {
 		if set[strings.ReplaceAll(strings.TrimSpace(low), " ", "_")] {

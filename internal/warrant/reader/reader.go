@@ -65,7 +65,7 @@ func Read(message string, tools []Tool, table *vocabulary.Table) *mandate.Mandat
 			}
 		}
 	}
-	if forbidsAll(t.words, text.language()) {
+	if ForbidsAll(t.words) {
 		out.Never = append(out.Never, mandate.Ban{Act: "all"})
 	}
 	return out
