@@ -67,7 +67,18 @@ func (c *Context) saidRest(v string) bool {
 	if f := c.index.Of(v); f.Class >= origin.Text && !f.Perhaps {
 		return u.RawQuery == "" && c.pointedAt(u)
 	}
-	return all(tokens(u.Path), func(t string) bool { return pathWords[t] }) && c.mine(u.RawQuery+" "+u.Fragment)
+	return all(tokens(u.Path), func(t string) bool { return pathWords[t] }) && searches(u, c.mine)
+}
+
+// searches reports whether the query of an address asks for words of the user's, by names that say nothing of their own: it is searched.
+func searches(u *url.URL, mine func(string) bool) bool {
+	query, err := url.ParseQuery(u.RawQuery)
+	for key, values := range query {
+		if !pathWords[strings.ToLower(key)] || !all(values, mine) {
+			return false
+		}
+	}
+	return err == nil && mine(u.Fragment)
 }
 
 // ofWords reports whether what follows a host is the user's words or says nothing. To show that carries nothing; to open it may do
@@ -118,7 +129,8 @@ func besideOrBelow(named, path string) bool {
 	return strings.HasPrefix(path, folder)
 }
 
-// spelledSo reports whether what follows a host is made of words as the user wrote them, or of ones that say nothing.
+// spelledSo reports whether what follows a host is made of words as the user wrote them, or of ones that say nothing. In the path
+// those are numbers of things: a verb there does something.
 func (c *Context) spelledSo(v string) bool {
 	u, err := url.Parse(v)
 	if err != nil || strings.Contains(v, "%") {
@@ -131,8 +143,10 @@ func (c *Context) spelledSo(v string) bool {
 			wrote[w] = true
 		}
 	}
-	other := func(w string) bool { return !pathWords[w] && !wrote[w] }
-	return !slices.ContainsFunc(strings.FieldsFunc(u.Path+" "+u.RawQuery+" "+u.Fragment, apart), other)
+	mine := func(w string) bool { return pathWords[w] || wrote[w] }
+	thing := func(w string) bool { return mine(w) && (pathWords[w] || strings.ContainsFunc(w, unicode.IsDigit)) }
+	words := func(text string) bool { return all(strings.FieldsFunc(text, apart), mine) }
+	return all(strings.FieldsFunc(u.Path, apart), thing) && searches(u, words)
 }
 
 // listed reports whether a resource is the server's own: it has listed it, or names it in a scheme that leads to no host. What is asked for

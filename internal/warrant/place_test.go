@@ -157,3 +157,37 @@ func TestATerminalMakesAReaderAShell(t *testing.T) {
 		t.Errorf("asked: %+v", w.Slots)
 	}
 }
+
+// Who asks how something is done has named no address that does it, however that is put together out of their words.
+//
+// WAR-03
+func TestWordsOfTheUserMakeNoAddress(t *testing.T) {
+	c := argued("How do I delete my account at https://bank.example? Read the page there, and find tides.")
+	for link, want := range map[string]bool{
+		"https://bank.example":                        false,
+		"https://bank.example/search?q=tides":         false,
+		"https://bank.example/account/delete":         true,
+		"https://bank.example/?delete=account":        true,
+		"https://bank.example/search?q=tides&delete=": true,
+		"https://bank.example/account#delete":         true,
+		"https://bank.example/delete?q=account":       true,
+		"https://bank.example/?Delete=account":        true,
+	} {
+		if got := asked(of(c, "fetch_page", `{"url":"`+link+`"}`)); got != want {
+			t.Errorf("%s: asked %v, want %v", link, got, want)
+		}
+	}
+	c = argued("Read https://docs.example/document/d/one and say what it is about.")
+	read(c, "fetch_page", `{"url":"https://docs.example/document/d/one"}`, "See https://docs.example/document/d/two or https://docs.example/forms/d/kes "+
+		"or https://docs.example/document/d/three?answer=yes or https://docs.example/document/d/one/notes .")
+	for link, want := range map[string]bool{
+		"https://docs.example/document/d/two":              false,
+		"https://docs.example/document/d/one/notes":        false,
+		"https://docs.example/forms/d/kes":                 true,
+		"https://docs.example/document/d/three?answer=yes": true,
+	} {
+		if got := asked(of(c, "fetch_page", `{"url":"`+link+`"}`)); got != want {
+			t.Errorf("%s: asked %v, want %v", link, got, want)
+		}
+	}
+}
