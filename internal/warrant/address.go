@@ -54,7 +54,10 @@ func (c *Context) placed() bool {
 	return slices.ContainsFunc(c.said, func(s string) bool { return strings.Contains(s, "://") || strings.Contains(s, "www.") })
 }
 
-var pathWords = list("pathwords")
+var (
+	pathWords = list("pathwords")
+	links     = list("links")
+)
 
 // saidRest reports whether what follows a host the user named leads to what they named there and carries nothing of the agent's:
 // it says nothing, asks for words of theirs, or was read, has no query and stays where they pointed. A host is shared by many:
@@ -65,7 +68,7 @@ func (c *Context) saidRest(v string) bool {
 		return false
 	}
 	if f := c.index.Of(v); f.Class >= origin.Text && !f.Perhaps {
-		return u.RawQuery == "" && c.pointedAt(u)
+		return u.RawQuery == "" && (c.pointedAt(u) || c.says(links))
 	}
 	return all(tokens(u.Path), func(t string) bool { return pathWords[t] }) && searches(u, c.mine)
 }
