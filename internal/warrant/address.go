@@ -3,6 +3,7 @@ package warrant
 import (
 	"net/netip"
 	"net/url"
+	pathpkg "path"
 	"slices"
 	"strings"
 	"unicode"
@@ -121,7 +122,9 @@ func (c *Context) pointedAt(u *url.URL) bool {
 // besideOrBelow reports whether a path lies in the folder of another one, or below it. What lies in no folder has beside it only
 // what lies in none either: the first folder of many hosts is whose it is.
 func besideOrBelow(named, path string) bool {
-	named = strings.TrimSuffix(named, "/")
+	if named = strings.TrimSuffix(named, "/"); strings.TrimSuffix(path, "/") != strings.TrimSuffix(pathpkg.Clean(path), "/") && path != "" {
+		return false // it leads elsewhere than it looks
+	}
 	folder := named[:strings.LastIndexByte(named, '/')+1]
 	switch {
 	case named == "", strings.HasPrefix(path, named+"/"):

@@ -20,16 +20,16 @@ var (
 )
 
 // A text that stands so in what somebody wrote is theirs from some words on: a few of which the user speaks of one are the user's
-// matter. What is longer than quotedLength is looked at in runs of words (mandate/told.go).
+// matter. What is longer is looked at in runs of words, by what an item names.
 const (
 	quotedFew    = 3
 	quotedWords  = 5
 	quotedLength = 400
 )
 
-// copies judges the texts that stand so in what the user named. They may go where the words want something to go, and nowhere
+// carries judges the texts that stand so in what the user named. They may go where the words want something to go, and nowhere
 // else: a yes for an act says nothing of what it carries.
-func (j *judging) copies() {
+func (j *judging) carries() {
 	if e, _ := j.w.Least(Act); e >= Said {
 		return
 	}
@@ -59,7 +59,7 @@ func (j *judging) cargo(l *leaves.Leaf) {
 	switch {
 	case c.quotes(l.Text, false):
 		j.textual = true
-		j.w.add(Cargo, l.Path, l.Text, Nothing, "it stands so in what somebody wrote, and you did not name that")
+		j.w.add(Cargo, l.Path, l.Text, Nothing, "it stands so in what somebody wrote, and I could not find that in your words")
 	case c.quotes(l.Text, true):
 		j.copied = append(j.copied, l)
 	}

@@ -51,3 +51,6 @@ func (c *Context) Held(call *mandate.Call, again bool) bool {
 
 // Took is how many steps the rule took for the call that was judged last.
 func (c *Context) Took() int { return c.records.All().Took() }
+
+// Lists reports whether a text is nothing but entries.
+func Lists(content []byte) bool { return listing(content) }

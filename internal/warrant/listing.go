@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
@@ -37,11 +38,26 @@ func listing(content []byte) bool {
 func prose(cell []byte) bool {
 	words := 0
 	for piece := range stretches(cell) {
-		if words += len(tokens(string(piece))); words >= proseWords {
+		if words += len(tokens(string(piece))) + joined(piece)/joinedWord; words >= proseWords {
 			return true
 		}
 	}
 	return false
+}
+
+// joinedWord is about how many signs a word has in scripts that put none between words.
+const joinedWord = 2
+
+// joined is how many signs of a text are of such a script.
+func joined(text []byte) int {
+	n := 0
+	for _, r := range string(text) {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+			unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) {
+			n++
+		}
+	}
+	return n
 }
 
 // stretchLength is about how long the pieces are in which a long text is read.

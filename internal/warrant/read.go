@@ -173,7 +173,7 @@ func (j *judging) read(values []leaves.Leaf) {
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "it only looks")
 	}
-	j.copies()
+	j.carries()
 }
 
 // needsNone is why a call needs nobody to have given it.
