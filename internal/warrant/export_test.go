@@ -54,3 +54,6 @@ func (c *Context) Took() int { return c.records.All().Took() }
 
 // Lists reports whether a text is nothing but entries.
 func Lists(content []byte) bool { return listing(content) }
+
+// Money reports whether a message names a sum.
+func Money(low string) bool { return money(low) }

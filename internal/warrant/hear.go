@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -24,9 +25,23 @@ type heard struct {
 	prices     int // the turn in which they named a sum of money; 0: never
 }
 
-// money is a sum with its currency, or with cents.
-var money = regexp.MustCompile(`(?i)[$€£¥₹₩]\s?\d|\b\d+[.,]\d\d\b` +
-	`|\d\s?(?:[$€£¥₹₩元円]|usd\b|eur\b|gbp\b|chf\b|jpy\b|dollars?\b|euros?\b|pounds?\b|bucks\b)`)
+var (
+	withSign   = regexp.MustCompile(`\p{Sc}\s?\d|\d\s?\p{Sc}|\b\d+[.,]\d\d\b`)
+	withUnit   = regexp.MustCompile(`\d\s?(\pL+)`)
+	currencies = list("currencies")
+)
+
+// money reports whether a message, in small letters, names a sum with its currency, or with cents.
+func money(low string) bool {
+	if !strings.ContainsAny(low, "0123456789") {
+		return false
+	}
+	unit := func(m []string) bool {
+		_, n := utf8.DecodeRuneInString(m[1])
+		return currencies[m[1]] || currencies[m[1][:n]] // the second where no blank follows
+	}
+	return withSign.MatchString(low) || slices.ContainsFunc(withUnit.FindAllStringSubmatch(low, -1), unit)
+}
 
 var reckons = list("reckons")
 
@@ -67,7 +82,7 @@ func (h *heard) hear(u *reader.Utterance) {
 	if reader.ForbidsAll(text) {
 		h.looks = h.turn
 	}
-	if strings.ContainsAny(low, "0123456789") && money.MatchString(low) && !strings.Contains(low, "%") && !reckoned(low) {
+	if money(low) && !strings.Contains(low, "%") && !reckoned(low) {
 		h.prices = h.turn
 	}
 }

@@ -5,17 +5,18 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
 // programs are those that are fine, each with the words that may follow where not all may.
-var programs = fine(blocks(programsText))
+var programs = fine(wordlist.Read(programsText))
 
-func fine(given map[string][]string) map[string]map[string]bool {
+func fine(given wordlist.Lists) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
-	for name, words := range given {
-		out[name] = setOf(words)
+	for name := range given {
+		out[name] = given.Set(name)
 	}
-	for _, name := range given["*"] {
+	for name := range given.Set("*") {
 		out[name] = nil
 	}
 	delete(out, "*")

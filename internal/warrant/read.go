@@ -351,19 +351,24 @@ func (j *judging) filled(l *leaves.Leaf) Deed {
 	return Read
 }
 
+var (
+	signAims, signBodies, signSums = list("sign_aims"), list("sign_bodies"), list("sign_sums")
+	signChoices, signPlaces        = list("sign_choices"), list("sign_places")
+)
+
 func (s *signs) note(l *leaves.Leaf, p meaning.Param, last string) {
-	switch last {
-	case "to", "cc", "bcc", "recipient":
+	switch {
+	case signAims[last]:
 		s.aim = s.aim || strings.Contains(l.Text, "@")
-	case "body", "message", "text", "subject":
+	case signBodies[last]:
 		s.body = s.body || l.Quoted && l.Text != ""
-	case "amount", "price", "sum":
+	case signSums[last]:
 		s.money = s.money || p.Role == meaning.Amount
-	case "decision", "approve", "vote", "consent":
+	case signChoices[last]:
 		s.choice = true
-	case "destination", "outfile":
+	case signPlaces[last]:
 		s.place = true
-	case "path":
+	case last == "path":
 		s.place = s.place || saves(l.Path)
 	}
 	s.payee = s.payee || p.Kind == meaning.IBAN

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
 var (
@@ -24,35 +25,10 @@ var (
 	//go:embed data/programs.txt
 	programsText string
 
-	lists = blocks(hearingText + "\n" + namesText + "\n" + filesText + "\n" + webText)
+	lists = wordlist.Read(hearingText + "\n" + namesText + "\n" + filesText + "\n" + webText)
 )
 
-// blocks reads a data file: "name :" begins a block, the words of the lines up to the next
-// one are its own, "//" begins a comment.
-func blocks(text string) map[string][]string {
-	out, name := map[string][]string{}, ""
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		if len(words) == 0 || words[0] == "//" {
-			continue
-		}
-		if len(words) > 1 && words[1] == ":" {
-			name, words = words[0], words[2:]
-		}
-		out[name] = append(out[name], words...)
-	}
-	return out
-}
-
-// list is a block of the data. Like a pattern that does not compile, a block that is not
-// there is a mistake of this program, found by whatever test is run first.
-func list(name string) map[string]bool {
-	words, ok := lists[name]
-	if !ok {
-		panic("warrant: no list of words is called " + name)
-	}
-	return setOf(words)
-}
+func list(name string) map[string]bool { return lists.Set(name) }
 
 func setOf(words []string) map[string]bool {
 	out := make(map[string]bool, len(words))

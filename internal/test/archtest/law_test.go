@@ -32,6 +32,7 @@ var rules = []rule{
 	{"ids", checkIDs},
 	{"surface", checkSurface},
 	{"folds", checkFolds},
+	{"lexicon", checkLexicon},
 }
 
 func TestTheRepositoryKeepsTheLaw(t *testing.T) {

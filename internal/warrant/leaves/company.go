@@ -1,10 +1,12 @@
 package leaves
 
 import (
+	_ "embed" // the words are part of the program
 	"regexp"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
 // Hosts name a program and its words apart, run several commands with one call, and say in
@@ -101,13 +103,12 @@ func isWords(name string) bool {
 	return false
 }
 
-func isFolder(name string) bool {
-	switch strings.ToLower(name) {
-	case "cwd", "workdir", "work_dir", "workingdir", "working_dir", "workingdirectory", "working_directory", "dir", "directory", "folder":
-		return true
-	}
-	return false
-}
+//go:embed words.txt
+var wordsText string
+
+var folders = wordlist.Read(wordsText).Set("folders")
+
+func isFolder(name string) bool { return folders[strings.ToLower(name)] }
 
 var weighty = regexp.MustCompile(`^(?:[~/]|~[A-Za-z0-9_-]*/?|/(?:home|Users)/[^/]+/?|/root/?` +
 	`|/(?:etc|usr|bin|sbin|boot|var|lib|opt)(?:/.*)?)$|(?:^|/)\.[^./]|\.\.`)

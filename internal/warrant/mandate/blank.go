@@ -139,7 +139,7 @@ func (b *Blank) lists(w string) bool {
 }
 
 // idNames are how the names of parameters end that take an id.
-var idNames = block("id_names")
+var idNames = lists.Set("id_names")
 
 // says reports whether a call asked for nothing but what the item names: how many of them is no matter.
 func (b *Blank) says(step uint64) bool {

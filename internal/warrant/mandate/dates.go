@@ -117,7 +117,7 @@ func clocked(said []string, hour, minute int) bool {
 }
 
 // halves are words that say half an hour after, or before, the hour that they stand before.
-var halves = map[string]int{"half": 1, "halb": -1, "half_past": 1, "halv": -1}
+var halves = counted("halves")
 
 // clock reads a time as people write it: 8, 8.30, 8:30, 18h30, 7am.
 func clock(w string) (hour, minute int, ok bool) {

@@ -18,7 +18,9 @@ const (
 	high             // by the highest
 )
 
-var directions = map[direction]map[string]bool{late: block("late"), early: block("early"), low: block("low"), high: block("high")}
+var directions = map[direction]map[string]bool{
+	late: lists.Set("late"), early: lists.Set("early"), low: lists.Set("low"), high: lists.Set("high"),
+}
 
 // directionOf is what a word chooses by.
 func directionOf(word string) direction {
@@ -41,7 +43,7 @@ const (
 
 var (
 	dayFirst = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}`)
-	sumKeys  = block("sum_keys") // keys of what something costs
+	sumKeys  = lists.Set("sum_keys") // keys of what something costs
 )
 
 // extreme reports whether a value's record is the one that an order of the owner's chooses among those of its result that are

@@ -45,9 +45,9 @@ func (r *Records) AddLooked(step uint64, tool, name string, message int, content
 }
 
 var (
-	directories = block("directories")
-	rosters     = block("rosters")
-	searching   = block("searching")
+	directories = lists.Set("directories")
+	rosters     = lists.Set("rosters")
+	searching   = lists.Set("searching")
 )
 
 // Keeps reports whether a tool of a name is one that knows what a source names for a parameter: of people a list that the owner or

@@ -109,7 +109,7 @@ func lastKey(key string) string {
 
 func keyWords(key string) []string { return slices.Collect(leaves.Words(lastPart(key))) }
 
-var usualKeys = block("usual_keys") // keys of what something is called or reached by
+var usualKeys = lists.Set("usual_keys") // keys of what something is called or reached by
 
 // figured is how a figure that stands in the text of a record stands to some words.
 func (r *Records) figured(value string, words []string) standing {

@@ -9,7 +9,7 @@ import (
 // returns was written by others.
 
 // titled are the keys by which a record says what it is called, in the order they count.
-var titled = lines("titles")[0]
+var titled = lists.Lines("titles")[0]
 
 // Title is what the record of a value calls itself; empty: there is none, or there are several that differ.
 func (r *Records) Title(value string) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // fixed are sources that need not stand in the owner's words.
-var fixed = block("fixed")
+var fixed = lists.Set("fixed")
 
 // Within is a mandate with only what stands in the owner's words, the latest message last: a model that drew it can have
 // added nothing. An item whose words they did not say goes, and so does a source of a value; a ban that they did not word

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
 // What the rule knows of words is in words.txt: short lists. Nothing
@@ -19,73 +20,35 @@ import (
 var wordsText string
 
 var (
-	functional  = block("functional")    // words that name nothing
-	orders      = block("orders")        // words that choose among equals
-	display     = block("display")       // parameters that change how an answer looks
-	authoring   = block("authoring")     // keys by which a record says who wrote it
-	worded      = block("worded")        // keys of what somebody wrote
-	myself      = block("myself")        // what interfaces call whoever is logged in
-	fileKeys    = block("file_keys")     // keys of a file's name in a list of files
-	loginNames  = block("login")         // what tools are called that tell who that is
-	universal   = block("universal")     // words that speak of more than one
-	leastRights = block("least")         // the smallest rights that interfaces give
-	writeRights = block("write_rights")  // rights to write, and no more
-	editing     = block("editing")       // words that give them
-	negating    = block("negating")      // words that deny something
-	formalNames = block("formal")        // parameters that say how something is put
-	payees      = block("whom")          // parameters that say whom something is for by a name
-	answered    = block("answered")      // members that say that an answer is one
-	currencies  = numbered("currencies") // currencies as people say them
-	sumWords    = numbered("sums")       // sums as people say them
-	numbers     = numbered("numbers")    // numbers as words
-	months      = counted("months")      // months, by their number
-	weekdays    = counted("weekdays")    // days of the week, from Sunday
+	lists = wordlist.Read(wordsText)
+
+	functional  = lists.Set("functional")     // words that name nothing
+	orders      = lists.Set("orders")         // words that choose among equals
+	display     = lists.Set("display")        // parameters that change how an answer looks
+	authoring   = lists.Set("authoring")      // keys by which a record says who wrote it
+	worded      = lists.Set("worded")         // keys of what somebody wrote
+	myself      = lists.Set("myself")         // what interfaces call whoever is logged in
+	fileKeys    = lists.Set("file_keys")      // keys of a file's name in a list of files
+	loginNames  = lists.Set("login")          // what tools are called that tell who that is
+	universal   = lists.Set("universal")      // words that speak of more than one
+	leastRights = lists.Set("least")          // the smallest rights that interfaces give
+	writeRights = lists.Set("write_rights")   // rights to write, and no more
+	editing     = lists.Set("editing")        // words that give them
+	negating    = lists.Set("negating")       // words that deny something
+	formalNames = lists.Set("formal")         // parameters that say how something is put
+	payees      = lists.Set("whom")           // parameters that say whom something is for by a name
+	answered    = lists.Set("answered")       // members that say that an answer is one
+	currencies  = lists.ByFirst("currencies") // currencies as people say them
+	sumWords    = lists.ByFirst("sums")       // sums as people say them
+	numbers     = lists.ByFirst("numbers")    // numbers as words
+	months      = counted("months")           // months, by their number
+	weekdays    = counted("weekdays")         // days of the week, from Sunday
 )
 
-func lines(name string) [][]string {
-	var out [][]string
-	in := false
-	for line := range strings.Lines(wordsText) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0 || words[0] == "//":
-		case len(words) == 2 && words[1] == ":":
-			in = words[0] == name
-		case in:
-			out = append(out, words)
-		}
-	}
-	if len(out) == 0 {
-		panic("mandate: no list of words is called " + name)
-	}
-	return out
-}
-
-func block(name string) map[string]bool {
-	out := map[string]bool{}
-	for _, l := range lines(name) {
-		for _, w := range l {
-			out[w] = true
-		}
-	}
-	return out
-}
-
-// numbered is a list whose lines begin with a number and go on with its words.
-func numbered(name string) map[string]string {
-	out := map[string]string{}
-	for _, l := range lines(name) {
-		for _, w := range l[1:] {
-			out[w] = l[0]
-		}
-	}
-	return out
-}
-
-// counted is such a list whose numbers are counted with.
+// counted is a list whose lines begin with a number and go on with its words.
 func counted(name string) map[string]int {
 	out := map[string]int{}
-	for w, n := range numbered(name) {
+	for w, n := range lists.ByFirst(name) {
 		i, err := strconv.Atoi(n)
 		if err != nil {
 			panic("mandate: a line of " + name + " begins with no number: " + n)

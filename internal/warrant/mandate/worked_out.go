@@ -104,7 +104,7 @@ func (p *pass) isMade(v *Value) string {
 }
 
 var (
-	indifferent = block("indifferent") // parameters of which people do not care what they are
+	indifferent = lists.Set("indifferent") // parameters of which people do not care what they are
 	// leftOpen are the deeds in which something may not matter: not who gets access, what is gone, or what runs.
 	leftOpen = map[string]bool{"tidy": true, "create": true, "change": true, "send": true, "pay": true}
 )

@@ -16,7 +16,7 @@ func (m *Meaning) correct(r *reading, fields []field, said *speech, d tool.Defin
 	return m.noLook(r) || changed
 }
 
-var isMethod = wordSet("method verb http_method")
+var isMethod = wordSet("method")
 
 // redirect knows parameters that only one kind of tool has.
 func (m *Meaning) redirect(r *reading) bool {

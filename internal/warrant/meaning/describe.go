@@ -128,7 +128,7 @@ func (s *speech) object(toks []string) {
 	toks = toks[:min(len(toks), 12)]
 	for i, w := range toks {
 		n := singular(w)
-		if i < 6 && slices.Contains([]string{"request", "query", "question", "get"}, n) {
+		if i < 6 && isAsking.has(n) {
 			s.asks = true
 		}
 		if isRelation.has(w) || isJoin.has(w) || w == comma {

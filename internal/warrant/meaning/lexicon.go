@@ -1,27 +1,24 @@
 package meaning
 
 import (
+	_ "embed" // the words are part of the program
 	"strings"
 	"unicode"
+
+	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
-// set is a list of words, fixed at compile time in all but form.
-type set map[string]struct{}
+//go:embed words.txt
+var wordsText string
 
-func wordSet(lists ...string) set {
-	s := set{}
-	for _, l := range lists {
-		for w := range strings.FieldsSeq(l) {
-			s[w] = struct{}{}
-		}
-	}
-	return s
-}
+var lists = wordlist.Read(wordsText)
 
-func (s set) has(w string) bool {
-	_, ok := s[w]
-	return ok
-}
+// set is a list of words.
+type set map[string]bool
+
+func wordSet(names ...string) set { return lists.Set(names...) }
+
+func (s set) has(w string) bool { return s[w] }
 
 // class is what a noun makes of an act; a noun can have several.
 type class uint16
@@ -49,38 +46,43 @@ func (c class) any(of class) bool { return c&of != 0 }
 var (
 	verbs = verbTable()
 	nouns = nounTable()
-	twins = pairs(phrases)
+	twins = pairs("phrases")
 
-	isNounToo    = wordSet(nounsToo)
-	isStrong     = wordSet(strongVerbs)
-	isTidy       = wordSet(tidyVerbs)
-	isUnclear    = wordSet(unclearActs)
-	isComputing  = wordSet(verbsCompute)
-	isJoin       = wordSet(joinWords)
-	isRelation   = wordSet(relationWords)
-	isSkipped    = wordSet(skippedWords)
-	isWhich      = wordSet(whichWords)
-	isLead       = wordSet(leadWords)
-	isWhole      = wordSet(wholeWords)
-	isBundling   = wordSet(bundlingWords)
-	isDoing      = wordSet(doingWords)
-	isStatement  = wordSet(statementWords)
-	isObjectLead = wordSet(objectLeads)
-	nominals     = pairs(nominalForms)
-	isDoubtful   = wordSet(doubtfulReads)
-	isMaking     = wordSet(makingVerbs)
-	isChosen     = wordSet(chosenThings)
-	isWatched    = wordSet(watchedThings)
-	isPulled     = wordSet(pulledThings)
-	isFiled      = wordSet(filedThings)
-	isClaim      = wordSet(claimThings)
-	isSending    = wordSet("send sent publish published deliver delivered")
-	isReaching   = wordSet("browse navigate crawl scrape goto visit curl wget")
-	commandWords = wordSet(commandNames)
+	isNounToo    = wordSet("nouns_too")
+	isStrong     = wordSet("strong_verbs")
+	isTidy       = wordSet("tidy_verbs")
+	isUnclear    = wordSet("unclear_acts")
+	isComputing  = wordSet("verbs_compute")
+	isJoin       = wordSet("join_words")
+	isRelation   = wordSet("relation_words")
+	isSkipped    = wordSet("skipped_words")
+	isWhich      = wordSet("which_words")
+	isLead       = wordSet("lead_words")
+	isWhole      = wordSet("whole_words")
+	isBundling   = wordSet("bundling_words")
+	isDoing      = wordSet("doing_words")
+	isStatement  = wordSet("statement_words")
+	isObjectLead = wordSet("object_leads")
+	nominals     = pairs("nominal_forms")
+	isDoubtful   = wordSet("doubtful_reads")
+	isMaking     = wordSet("making_verbs")
+	isChosen     = wordSet("chosen_things")
+	isWatched    = wordSet("watched_things")
+	isPulled     = wordSet("pulled_things")
+	isFiled      = wordSet("filed_things")
+	isClaim      = wordSet("claim_things")
+	isSending    = wordSet("sending")
+	isReaching   = wordSet("reaching")
+	commandWords = wordSet("command_names")
+	audiences    = wordSet("audiences")
+	isRecordKey  = wordSet("record_keys")
+	isNumbering  = wordSet("numbering")
+	isAsking     = wordSet("asking_nouns")
+	isGathering  = wordSet("gathering_verbs")
 
 	// isClient are programs that are told what to do, isInterpreter such as run what they are given.
-	isClient      = wordSet("kubectl docker node")
-	isInterpreter = wordSet("ssh bash shell sh zsh terminal powershell repl python sudo")
+	isClient      = wordSet("client")
+	isInterpreter = wordSet("interpreter")
 )
 
 func verbTable() map[string]Act {
@@ -90,26 +92,26 @@ func verbTable() map[string]Act {
 			t[w] = a
 		}
 	}
-	add(Read, verbsRead, verbsCompute)
-	add(Create, verbsCreate)
-	add(Change, verbsChange)
-	add(Delete, verbsDelete)
-	add(Send, verbsSend)
-	add(Pay, verbsPay)
-	add(Execute, verbsExecute)
-	add(Grant, verbsGrant)
+	add(Read, "verbs_read", "verbs_compute")
+	add(Create, "verbs_create")
+	add(Change, "verbs_change")
+	add(Delete, "verbs_delete")
+	add(Send, "verbs_send")
+	add(Pay, "verbs_pay")
+	add(Execute, "verbs_execute")
+	add(Grant, "verbs_grant")
 	return t
 }
 
 func nounTable() map[string]class {
 	t := map[string]class{}
 	for c, list := range map[class]string{
-		ofMoney: nounsMoney, ofSpeech: nounsSpeech, ofAccess: nounsAccess, ofPeople: nounsPeople, ofSettings: nounsSettings,
-		ofInfra: nounsInfra, ofRuns: nounsRuns, ofOwn: nounsOwn, ofInfo: nounsInfo, ofFigures: nounsFigures,
-		ofPlain: nounsPlain, ofSecret: nounsSecret, ofOthers: nounsOthers, ofWeb: nounsWeb,
-		ofTouchy: nounsTouchy,
+		ofMoney: "nouns_money", ofSpeech: "nouns_speech", ofAccess: "nouns_access", ofPeople: "nouns_people", ofSettings: "nouns_settings",
+		ofInfra: "nouns_infra", ofRuns: "nouns_runs", ofOwn: "nouns_own", ofInfo: "nouns_info", ofFigures: "nouns_figures",
+		ofPlain: "nouns_plain", ofSecret: "nouns_secret", ofOthers: "nouns_others", ofWeb: "nouns_web",
+		ofTouchy: "nouns_touchy",
 	} {
-		for w := range strings.FieldsSeq(list) {
+		for w := range lists.Set(list) {
 			t[w] |= c
 		}
 	}
@@ -119,7 +121,7 @@ func nounTable() map[string]class {
 // pairs reads a list of from=to.
 func pairs(list string) map[string]string {
 	t := map[string]string{}
-	for p := range strings.FieldsSeq(list) {
+	for p := range lists.Set(list) {
 		from, to, _ := strings.Cut(p, "=")
 		t[from] = to
 	}

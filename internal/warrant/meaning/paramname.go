@@ -78,13 +78,10 @@ func (n *name) saves() bool {
 // record reports whether the name is that of an identifier: issue_number, commit_sha, and not
 // a page's number.
 func (n *name) record() bool {
-	switch n.head {
-	case "id", "uuid", "guid", "identifier", "sha", "ref", "slug", "key":
-		return true
-	case "number", "no":
+	if isNumbering.has(n.head) {
 		return len(n.mods) > 0 && !isPaging.has(n.before()) && !isOrdinal.has(n.before())
 	}
-	return false
+	return isRecordKey.has(n.head)
 }
 
 // decides reports whether the value matters for what the act means: a decision, a permission,

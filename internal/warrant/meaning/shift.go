@@ -48,6 +48,9 @@ func (r *reading) done() {
 // shiftRead knows what only looks like reading: goods are returned, money is collected, an
 // option is selected, a card is watched, and an issue, an account or a door is opened.
 func (r *reading) shiftRead() Act {
+	if isGathering.has(r.verb) {
+		return r.shiftFetch()
+	}
 	switch r.verb {
 	case "return":
 		if r.all.any(ofMoney) {
@@ -57,8 +60,6 @@ func (r *reading) shiftRead() Act {
 		if r.all.any(ofInfra | ofRuns) {
 			return Execute
 		}
-	case "capture", "collect", "pull", "load":
-		return r.shiftFetch()
 	case "select":
 		if isChosen.has(r.thing) {
 			return Change

@@ -8,13 +8,13 @@ import (
 func targetTable() map[string]Kind {
 	t := map[string]Kind{}
 	for kind, list := range map[Kind]string{
-		Email: targetEmail, URL: targetURL, Host: targetHost, IBAN: targetIBAN, Phone: targetPhone, Person: targetPerson,
+		Email: "target_email", URL: "target_url", Host: "target_host", IBAN: "target_iban", Phone: "target_phone", Person: "target_person",
 	} {
-		for w := range strings.FieldsSeq(list) {
+		for w := range lists.Set(list) {
 			t[w] = kind
 		}
 	}
-	for w := range strings.FieldsSeq(targetPlace) {
+	for w := range lists.Set("target_place") {
 		t[w] = Plain
 	}
 	return t

@@ -49,7 +49,7 @@ var lookWhy = map[Kind]string{
 
 // isAudience reports whether a value stands for people nobody can list.
 func isAudience(s string) bool {
-	for _, w := range audiences {
+	for w := range audiences {
 		if strings.EqualFold(s, w) {
 			return true
 		}

@@ -179,12 +179,4 @@ func quad(name []byte) bool {
 }
 
 // files are endings that say "a file" rather than "a host".
-var files = map[string]bool{
-	"txt": true, "md": true, "pdf": true, "doc": true, "docx": true, "xls": true, "xlsx": true, "ppt": true, "pptx": true,
-	"csv": true, "tsv": true, "json": true, "yaml": true, "yml": true, "toml": true, "xml": true, "html": true, "htm": true,
-	"png": true, "jpg": true, "jpeg": true, "gif": true, "svg": true, "mp3": true, "mp4": true, "zip": true, "gz": true,
-	"tar": true, "log": true, "cfg": true, "conf": true, "ini": true, "env": true, "lock": true, "sql": true, "db": true,
-	"go": true, "py": true, "js": true, "ts": true, "tsx": true, "jsx": true, "java": true, "c": true, "h": true, "cpp": true,
-	"cc": true, "hpp": true, "rs": true, "rb": true, "sh": true, "bat": true, "exe": true, "kt": true, "swift": true,
-	"css": true, "scss": true, "vue": true, "php": true, "ipynb": true, "odt": true, "rtf": true, "eml": true, "ics": true,
-}
+var files = lists.Set("files")

@@ -148,10 +148,7 @@ func ordinal(raw []byte) int {
 	return 0
 }
 
-var months = [12]string{
-	"january", "february", "march", "april", "may", "june",
-	"july", "august", "september", "october", "november", "december",
-}
+var months = lists.Lines("months")[0]
 
 // monthLetters has a bit for each letter a month starts with.
 const monthLetters = 1<<('j'-'a') | 1<<('f'-'a') | 1<<('m'-'a') | 1 | 1<<('s'-'a') | 1<<('o'-'a') | 1<<('n'-'a') | 1<<('d'-'a')

@@ -81,14 +81,10 @@ func squeeze(key []byte) []byte {
 }
 
 // authors are fields in which the writer of a record names themselves.
-var authors = wordSet(`from sender author replyto postedby createdby creator submitter reporter fromname sendername fromemail sentby`)
+var authors = lists.Set("authors")
 
 // formWords are keys of forms; a map with one of them is no map by name.
-var formWords = wordSet(`to cc bcc replyto recipient recipients email mail address phone mobile fax url link website homepage iban
- account href src self next prev first last primary secondary home work office billing shipping source target destination input output
- start end new old main default backup support admin payment person contact sender from author organizer organiser owner vendor company
- organization organisation merchant payee beneficiary customer client supplier user employee topic headline label event project file
- path document channel repository repo hotel product id uuid number code reference ref sku`)
+var formWords = lists.Set("form_words")
 
 // path writes where a segment stands: "[2].contact.email".
 func (x *Index) path(c *corpus, s uint32) string {

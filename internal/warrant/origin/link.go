@@ -167,9 +167,7 @@ func punyAdapt(delta, size int, first bool) int {
 }
 
 // trackers are parameters that count visitors and change nothing else.
-var trackers = map[string]bool{
-	"gclid": true, "dclid": true, "fbclid": true, "msclkid": true, "mc_cid": true, "mc_eid": true, "igshid": true, "yclid": true,
-}
+var trackers = lists.Set("trackers")
 
 // trackerLongest bounds what may be dropped: a long value carries something out.
 const trackerLongest = 100

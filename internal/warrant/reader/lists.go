@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
 var (
@@ -12,6 +13,8 @@ var (
 	readerText string
 	//go:embed acts.txt
 	actsText string
+
+	readerLists, actsLists = wordlist.Read(readerText), wordlist.Read(actsText)
 
 	wishes   = byLanguage("wishes")
 	leads    = byLanguage("leads")
@@ -49,40 +52,20 @@ var (
 	ofThings   = every(byLanguage("attributes"))
 	followings = every(byLanguage("following"))
 
-	moneyed = plainList("moneyed")
-	generic = plainList("generic")
+	moneyed = actsLists.Set("moneyed")
+	generic = actsLists.Set("generic")
 
 	same  = groups("same")
 	names = groups("names")
 	akin  = groups("akin")
 )
 
-// block are the lines of a block of a data file, word by word. One that is not there is a mistake of this program.
-func block(text, name string) [][]string {
-	var out [][]string
-	in := false
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0 || words[0] == "//":
-		case len(words) == 2 && words[1] == ":":
-			in = words[0] == name
-		case in:
-			out = append(out, words)
-		}
-	}
-	if len(out) == 0 {
-		panic("reader: no list of words is called " + name)
-	}
-	return out
-}
-
 // words is a list for each language.
 type words map[string]map[string]bool
 
 func byLanguage(name string) words {
 	out := words{}
-	for _, l := range block(readerText, name) {
+	for _, l := range readerLists.Lines(name) {
 		set := map[string]bool{}
 		for _, w := range l[1:] {
 			set[vocabulary.Spelling(w)] = true
@@ -119,7 +102,7 @@ func groups(name string) map[string]map[string]bool {
 		}
 		out[a][b] = true
 	}
-	for _, l := range block(actsText, name) {
+	for _, l := range actsLists.Lines(name) {
 		for _, w := range l[1:] {
 			link(l[0], w)
 		}
@@ -129,17 +112,6 @@ func groups(name string) map[string]map[string]bool {
 					link(a, b)
 				}
 			}
-		}
-	}
-	return out
-}
-
-// plainList are all words of a block of acts.txt.
-func plainList(name string) map[string]bool {
-	out := map[string]bool{}
-	for _, l := range block(actsText, name) {
-		for _, w := range l {
-			out[w] = true
 		}
 	}
 	return out

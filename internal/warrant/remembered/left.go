@@ -44,9 +44,10 @@ const maxName = 512
 func shortKey(key string) string { return text.Tail(key, maxName) }
 
 // pathNames are parameters that name files whatever else is known of the tool.
-var pathNames = map[string]bool{
-	"path": true, "file_path": true, "filepath": true, "file": true, "filename": true, "file_name": true, "notebook_path": true,
-}
+var pathNames = lists.Set("paths")
+
+// contentNames are parameters that hold what is written, the likeliest first.
+var contentNames = lists.Lines("contents")[0]
 
 // maxLabelled bounds how many files one call labels.
 const maxLabelled = 64
@@ -149,7 +150,7 @@ func FileKey(file string) string {
 
 // Written is the hash of the content a call writes, if it shows it.
 func Written(fields map[string]any) *tool.Digest {
-	for _, k := range []string{"content", "text", "file_text", "body", "value", "data"} {
+	for _, k := range contentNames {
 		if text, ok := fields[k].(string); ok && text != "" {
 			h := tool.DigestOf([]byte(text))
 			return &h

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
 // What is known of a file, beside the effects of its text, which are the lowest bits.
@@ -109,8 +110,14 @@ func (l Files) Runs(line *shell.Line) Files {
 	return out
 }
 
-//go:embed looks.txt
-var looksText string
+var (
+	//go:embed looks.txt
+	looksText string
+	//go:embed words.txt
+	wordsText string
+
+	lists = wordlist.Read(wordsText)
+)
 
 // looks are the programs of looks.txt, with the words by which they only look; none: always.
 var looks = sync.OnceValue(func() map[string]map[string]bool {
@@ -183,9 +190,7 @@ func Passes(line *shell.Line) bool {
 func built(file string) bool { return path.Ext(file) == "" && !strings.HasPrefix(file, "/") }
 
 // committing are the words by which git runs what a repository's hooks name.
-var committing = map[string]bool{
-	"commit": true, "merge": true, "rebase": true, "am": true, "cherry-pick": true, "revert": true, "push": true, "pull": true,
-}
+var committing = lists.Set("committing")
 
 // Commits reports whether a line may run hooks of a repository.
 func Commits(line *shell.Line) bool {

@@ -8,37 +8,21 @@ import (
 	_ "embed" // the words are part of the program
 	"strings"
 	"unicode"
+
+	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
 //go:embed words.txt
 var wordsText string
 
 var (
-	openers = words("openers") // first words of statements that read
-	acting  = words("acting")  // words that a read does not have
-	pure    = words("pure")    // functions that compute
-	before  = words("before")  // words that stand before a bracket and are no functions
-)
+	lists = wordlist.Read(wordsText)
 
-func words(name string) map[string]bool {
-	out, in := map[string]bool{}, false
-	for line := range strings.Lines(wordsText) {
-		list := strings.Fields(line)
-		switch {
-		case len(list) == 0 || list[0] == "//":
-		case len(list) == 2 && list[1] == ":":
-			in = list[0] == name
-		case in:
-			for _, w := range list {
-				out[w] = true
-			}
-		}
-	}
-	if len(out) == 0 {
-		panic("sql: no list of words is called " + name)
-	}
-	return out
-}
+	openers = lists.Set("openers") // first words of statements that read
+	acting  = lists.Set("acting")  // words that a read does not have
+	pure    = lists.Set("pure")    // functions that compute
+	before  = lists.Set("before")  // words that stand before a bracket and are no functions
+)
 
 // maxLength bounds what is read: nobody looks through more either.
 const maxLength = 64 << 10
