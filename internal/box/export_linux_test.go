@@ -22,3 +22,6 @@ func RefuseNamespaces() error {
 
 // NoNewRights lets a filter be set by who has no rights.
 func NoNewRights() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
+
+// OnOwnThread has a thread of its own do something.
+func OnOwnThread(do func()) { onOwnThread(do) }

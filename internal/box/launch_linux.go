@@ -18,18 +18,27 @@ var errNotStarted = errors.New("cannot be started")
 // launch starts a command behind every lock. The locks are put on a thread that does nothing else and ends afterwards: what it
 // starts is behind them from the beginning, and this process is not.
 func (f *first) launch(m message, files []*os.File) (int, error) {
-	type result struct {
-		pid int
-		err error
-	}
-	done := make(chan result)
+	var pid int
+	var err error
+	onOwnThread(func() { pid, err = f.lockAndStart(m, files) })
+	return pid, err
+}
+
+// onOwnThread has a thread do something that does nothing else and ends afterwards. It is never the first thread of the process, which
+// stands for all of it: a command that is behind the same fence as that one could signal this process.
+func onOwnThread(do func()) {
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		runtime.LockOSThread() // and never unlocked: the thread must not be used for anything else
-		pid, err := f.lockAndStart(m, files)
-		done <- result{pid, err}
+		if unix.Gettid() == unix.Getpid() {
+			onOwnThread(do) // while this one is taken
+			runtime.UnlockOSThread()
+			return
+		}
+		do()
 	}()
-	r := <-done
-	return r.pid, r.err
+	<-done
 }
 
 func (f *first) lockAndStart(m message, files []*os.File) (int, error) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -181,6 +183,31 @@ for f in range(0,46):
 		if found := h.done(w, out); len(found) > 0 || strings.Contains(out, "through") {
 			t.Errorf("%s: %q\n%s", c.name, found, out)
 		}
+	}
+}
+
+// The first thread stands for the process wherever the kernel compares two: it is never the one that goes behind the fence of a command.
+func TestTheFirstThreadStaysOutside(t *testing.T) {
+	const threads = 64
+	var first, ready atomic.Int64
+	all := make(chan struct{})
+	var wait sync.WaitGroup
+	for range threads {
+		wait.Go(func() {
+			box.OnOwnThread(func() {
+				if syscall.Gettid() == syscall.Getpid() {
+					first.Add(1)
+				}
+				if ready.Add(1) == threads {
+					close(all)
+				}
+				<-all // each has a thread, so the first one was there to be had
+			})
+		})
+	}
+	wait.Wait()
+	if first.Load() > 0 {
+		t.Error("the first thread of the process was taken")
 	}
 }
 
