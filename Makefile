@@ -7,7 +7,7 @@ BINDIR   ?= $(HOME)/.local/bin
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install bare test e2e console race lint fuzz bench felt ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
+.PHONY: help run build install bare test e2e console race cross lint fuzz bench felt ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -39,6 +39,13 @@ console: ## the console in a real browser, all of it (installs chromium, axe-cor
 
 race: ## only the tests, under the race detector
 	go test -race ./...
+
+cross: ## both programs for Windows and macOS, compiled and vetted (minutes)
+	for os in windows darwin; do \
+	  GOOS=$$os CGO_ENABLED=0 go vet -trimpath $$(go list ./... | grep -v /internal/test/) && \
+	  GOOS=$$os CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/tidemark && \
+	  GOOS=$$os CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/tidemark-hook || exit 1; \
+	done
 
 lint: $(LINT) ## golangci-lint (built on first use, a few minutes)
 	$(LINT) run

@@ -59,7 +59,8 @@ type listed struct {
 }
 
 func list(folder string, patterns []string) (all []listed, err error) {
-	cmd := exec.Command("go", append([]string{"list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,DepOnly,Module", "--"}, patterns...)...)
+	flags := []string{"list", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,ImportMap,DepOnly,Module", "--"}
+	cmd := exec.Command("go", append(flags, patterns...)...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
