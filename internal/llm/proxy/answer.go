@@ -196,6 +196,10 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 // broke logs why an answer ended early. Errors of package release quote nothing of it.
 func (x *exchange) broke(ctx context.Context, err error) {
 	cause := "the connection broke"
+	if errors.Is(ctx.Err(), context.Canceled) { // then reading breaks as well, sooner or later than writing
+		x.p.o.Logger.LogAttrs(ctx, slog.LevelInfo, "client hung up", slog.String("upstream", x.u.Name))
+		return
+	}
 	switch {
 	case errors.Is(err, format.ErrRefused), errors.Is(err, tidemark.ErrUnavailable):
 		cause = err.Error()
