@@ -19,6 +19,10 @@ func TestALookThatDoesMoreIsNone(t *testing.T) {
 		{"get_harbour_balance", `{"deposit":900}`, true},
 		{"calculate_berth_loan", `{"deposit":900}`, false},
 		{"my_letters", `{}`, false},
+		{"get_release", `{"id":"c-7"}`, false},
+		{"get_vote", `{"id":"c-7"}`, false},
+		{"return_sails", `{"id":"c-7"}`, true},
+		{"access_harbour", `{"id":"c-7"}`, true},
 		{"get_weather", `{"city":"Norrland ridge"}`, false},
 		{"get_weather", `{"city":"heron four four seven one"}`, true},
 	} {

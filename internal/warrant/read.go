@@ -274,7 +274,6 @@ var groups = strings.NewReplacer(" ", "", "-", "")
 var (
 	computes = list("computes")
 	funds    = list("funds")
-	doubtful = list("doubtful")
 
 	reckoning = list("reckoning")
 )
@@ -308,7 +307,7 @@ func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
 		return Grant
 	case s.place:
 		return Create
-	case j.tool().binds, doubtful[j.m.Verb] && len(values) > 0:
+	case j.m.Seems() && len(values) > 0:
 		return Change
 	}
 	return Read

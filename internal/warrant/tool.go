@@ -16,7 +16,6 @@ type callable struct {
 	m        *meaning.Meaning
 	words    []string // of its name, without what most tools share
 	points   bool     // it does something to an element of a page
-	binds    bool     // others build on what it does
 	reveals  bool     // it reads secrets
 	takesAll bool     // it takes the content of whole folders
 	params   map[string]*parameter
@@ -38,7 +37,7 @@ func (c *Context) callable(m *meaning.Meaning) *callable {
 	}
 	words := c.unshared(m)
 	t = &callable{
-		m: m, words: words, points: points(leaves.NameWords(unprefixed(m.Tool))), binds: anyOf(words, binding),
+		m: m, words: words, points: points(leaves.NameWords(unprefixed(m.Tool))),
 		reveals: anyOf(words, secrets), takesAll: shell.TakesAll(leaves.NameWords(m.Tool)), params: map[string]*parameter{},
 	}
 	if len(c.callables) < maxTools {

@@ -16,7 +16,7 @@ func everyWord() []string {
 	for w := range nouns {
 		out = append(out, w)
 	}
-	for _, s := range []set{isSkipped, isJoin, isRelation, isComputing, isDoubtful, isMaking, isTidy, isClient, isInterpreter, isWhole, isLead, isClaim, isWhich} {
+	for _, s := range []set{isSkipped, isJoin, isRelation, isComputing, isDoubtful, isSeeming, isMaking, isTidy, isClient, isInterpreter, isWhole, isLead, isClaim, isWhich} {
 		for w := range s {
 			out = append(out, w)
 		}

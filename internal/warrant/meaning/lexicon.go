@@ -65,6 +65,7 @@ var (
 	isObjectLead = wordSet("object_leads")
 	nominals     = pairs("nominal_forms")
 	isDoubtful   = wordSet("doubtful_reads")
+	isSeeming    = wordSet("seeming_reads")
 	isMaking     = wordSet("making_verbs")
 	isChosen     = wordSet("chosen_things")
 	isWatched    = wordSet("watched_things")

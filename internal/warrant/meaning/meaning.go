@@ -101,6 +101,9 @@ func Of(d tool.Definition) *Meaning {
 // Could is the gravest act that words of the name mean which may be things as well; Unknown where there are none.
 func (m *Meaning) Could() Act { return m.could }
 
+// Seems reports whether its name tells a look by a verb that names an act as often: returning an order, accessing an account.
+func (m *Meaning) Seems() bool { return isSeeming.has(m.Verb) }
+
 // Looks reports whether it is no tool, but the protocol's own way to ask a server.
 func (m *Meaning) Looks() bool { return m.looks }
 
