@@ -14,6 +14,10 @@ func TestALetterThatIsPassedOnAsksForNothing(t *testing.T) {
 	for _, above := range []string{
 		"-----Original Message-----",
 		"---------- Forwarded message ---------",
+		"--- Original Message ---",
+		"-- Forwarded",
+		"--Ursprüngliche Nachricht--",
+		"Begin forwarded message:",
 		"---------- Weitergeleitete Nachricht ---------",
 		"---------- Přeposlaná zpráva ---------",
 		"________ Továbbított üzenet ________",
@@ -47,6 +51,8 @@ func TestALetterThatIsPassedOnAsksForNothing(t *testing.T) {
 		"Write to Ann Lee <ann@lee.example>:",
 		"Tell her what I wrote:",
 		"-----",
+		"--dry-run first, then this",
+		"Answer the original message:",
 	} {
 		message := above + "\n" + order
 		if u := reader.Utter(message); !strings.Contains(u.Words, order) {

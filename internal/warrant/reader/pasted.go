@@ -2,6 +2,7 @@ package reader
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -10,6 +11,7 @@ import (
 
 var (
 	letterFrom   = every(byLanguage("letter_from"))
+	letterPassed = every(byLanguage("letter_passed"))
 	letterLabels = every(byLanguage("letter_labels"))
 	letterWrote  = every(byLanguage("letter_wrote"))
 
@@ -32,6 +34,8 @@ func forwarding(text string) int {
 			break
 		}
 		switch told := strings.TrimSpace(line); {
+		case passedOn(told):
+			return from
 		case !attribution(told):
 		case dateTime.MatchString(told) || mailbox.MatchString(told):
 			return from
@@ -41,6 +45,15 @@ func forwarding(text string) int {
 		from += len(line)
 	}
 	return at
+}
+
+// passedOn reports whether a line is a rule, of two dashes or more, that says that a letter follows, or says so and nothing else.
+func passedOn(line string) bool {
+	words := strings.FieldsFunc(vocabulary.Spelling(line), func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(words) > 4 || !strings.HasPrefix(line, "--") && (len(words) != 3 || !strings.HasPrefix(words[0], "begin")) {
+		return false
+	}
+	return slices.ContainsFunc(words, func(w string) bool { return letterPassed[w] })
 }
 
 // attribution reports whether a line says, as mail programs do above a letter that is answered, who wrote, and when or from which
