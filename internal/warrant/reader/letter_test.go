@@ -36,6 +36,8 @@ func TestALetterThatIsPassedOnAsksForNothing(t *testing.T) {
 		"Ann Lee <ann@lee.example> 于2026年11月3日周二 14:05写道：",
 		"2026年11月3日(火) 14:05 Ann Lee <ann@lee.example>:",
 		"On Monday 3 May, Ann Lee wrote:",
+		"On Tuesday Ann Lee wrote:",
+		"Am Dienstag schrieb Ann Lee:",
 		"W dniu 3.11.2026 o 14:05 Ann Lee napisał(a):",
 	} {
 		message := "What is this about?\n\n" + above + "\n" + order

@@ -13,6 +13,7 @@ var (
 	letterFrom   = every(byLanguage("letter_from"))
 	letterPassed = every(byLanguage("letter_passed"))
 	letterLabels = every(byLanguage("letter_labels"))
+	letterWhen   = every(byLanguage("letter_when"))
 	letterWrote  = every(byLanguage("letter_wrote"))
 
 	// A rule with words in it, as mail programs set above what is passed on, in whatever language.
@@ -63,7 +64,8 @@ func attribution(line string) bool {
 	if !ok {
 		rest, ok = strings.CutSuffix(line, "：")
 	}
-	if !ok || len(rest) > 200 || !strings.ContainsAny(rest, "0123456789") && !mailbox.MatchString(rest) {
+	first, _, _ := strings.Cut(vocabulary.Spelling(rest), " ")
+	if !ok || len(rest) > 200 || !letterWhen[first] && !strings.ContainsAny(rest, "0123456789") && !mailbox.MatchString(rest) {
 		return false
 	}
 	if mailbox.MatchString(rest) && strings.HasSuffix(strings.TrimSpace(rest), ">") && dateTime.MatchString(rest) {
