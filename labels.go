@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/event"
@@ -381,4 +382,43 @@ func (m *Monitor) Flush(ctx context.Context, name string) error {
 		return fmt.Errorf("flush session: %w", err)
 	}
 	return nil
+}
+
+// readersSaid is what the policy and the result's own server say of who may read it. A server is taken at its word where that keeps the
+// result from others, and else where the policy says so (AUD-04).
+func readersSaid(s trust.Sensitivity, l tool.Labels, taken bool) warrant.Readers {
+	return warrant.Readers{
+		Private: s >= trust.Private || l.Private(),
+		Public:  s == trust.Public || l.Public() && taken,
+	}
+}
+
+// shared notes who wrote a result and who may read it, also in its evidence. What we looked up ourselves nobody has read.
+func (s *live) shared(seen *event.Seen) {
+	if seen.LookUp != "" {
+		return
+	}
+	seen.Author, seen.Readers = s.heard.Shared(seen.Step)
+	seen.Label.Sources = slices.Clone(seen.Label.Sources)
+	for i := range seen.Label.Sources {
+		if of := &seen.Label.Sources[i]; of.Step == seen.Step && of.Tool == seen.Tool {
+			of.Author, of.Readers = seen.Author, seen.Readers
+		}
+	}
+}
+
+// noteResult adds a result to what was read, and returns what the log keeps of it. It is
+// called before the record is written: if that fails, all of it is read back.
+func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *policy.Set, tainted bool) string {
+	if s.heard == nil {
+		return ""
+	}
+	traits, label := set.Traits(came.name, nil), &seen.Label
+	trace := s.traced(s.heard.Result(warrant.Result{
+		Tool: came.name, Step: seen.Step, Args: &came.args, Content: o.Result.Content, Failed: o.Result.Error, Tainted: tainted,
+		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner, LookUp: came.lookUp,
+		Readers: readersSaid(label.Sensitivity, o.Result.Labels, traits.Labelled),
+	}))
+	s.shared(seen)
+	return trace
 }

@@ -80,10 +80,10 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}
-		label = event.Seen.Label
 		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" ||
 			o.Declared != nil && *o.Declared <= trust.External
 		event.Seen.Trace = s.noteResult(&o, &came, event.Seen, set, tainted)
+		label = event.Seen.Label
 		m.weigh(s)
 		return m.appendResult(ctx, s, &came, event)
 	})
@@ -134,6 +134,9 @@ func (m *Monitor) seenEvent(s *live, b *session.Taint, o *Observation, came *arr
 	label := trust.Label{Level: traits.Level, Sensitivity: traits.Sensitivity}
 	if o.Declared != nil {
 		label.Level = label.Level.Join(*o.Declared)
+	}
+	if o.Result.Labels.Untrusted() {
+		label.Level = label.Level.Join(trust.Untrusted)
 	}
 	label.Level = label.Level.Join(other.Level)
 	label.Sensitivity = label.Sensitivity.Join(other.Sensitivity)

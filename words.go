@@ -440,19 +440,6 @@ func (s *live) noteMessage(t *Turn, words bool, label trust.Label, argued bool) 
 	return s.traced(s.heard.Heard(*t.Message))
 }
 
-// noteResult adds a result to what was read, and returns what the log keeps of it. It is
-// called before the record is written: if that fails, all of it is read back.
-func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *policy.Set, tainted bool) string {
-	if s.heard == nil {
-		return ""
-	}
-	traits, label := set.Traits(came.name, nil), &seen.Label
-	return s.traced(s.heard.Result(warrant.Result{
-		Tool: came.name, Step: seen.Step, Args: &came.args, Content: o.Result.Content, Failed: o.Result.Error, Tainted: tainted,
-		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner, LookUp: came.lookUp,
-	}))
-}
-
 // outlive counts what an earlier start has shown and could not record.
 func (m *Monitor) outlive(st *session.State) error {
 	if !st.Due("") {

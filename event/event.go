@@ -192,7 +192,9 @@ type Seen struct {
 	Source    bool         `json:"source,omitzero"`    // a taint source fired (SEQ-03)
 	Sensitive bool         `json:"sensitive,omitzero"` // a sensitive read
 	Error     bool         `json:"error,omitzero"`
-	From      string       `json:"from,omitzero"` // child session or branch whose result this is
+	Author    string       `json:"author,omitzero"`  // who wrote it, where its server says so (AUD-01)
+	Readers   string       `json:"readers,omitzero"` // who may read it besides the user: everybody, or names; empty: nobody
+	From      string       `json:"from,omitzero"`    // child session or branch whose result this is
 	Census    []Item       `json:"census,omitzero"`
 	Blocked   bool         `json:"blocked,omitzero"` // the emission was blocked
 	Reason    string       `json:"reason,omitzero"`

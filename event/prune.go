@@ -97,6 +97,7 @@ func (e *Event) prunePreviews() {
 		b.Label, b.Contract = unsourced(b.Label), b.Contract.pruned()
 	}
 	if s := e.Seen; s != nil {
+		s.Author, s.Readers = "", ""
 		s.Content.prune()
 		s.Label, s.Contract = unsourced(s.Label), s.Contract.pruned()
 	}
@@ -141,7 +142,8 @@ func (c *Contract) pruned() *Contract {
 func unsourced(l trust.Label) trust.Label {
 	l.Sources = slices.Clone(l.Sources)
 	for i := range l.Sources {
-		l.Sources[i].Excerpt, l.Sources[i].Detail = "", ""
+		s := &l.Sources[i]
+		s.Excerpt, s.Detail, s.Author, s.Readers = "", "", "", ""
 	}
 	return l
 }
@@ -154,6 +156,7 @@ func (e *Event) pruneRest() {
 	}
 	if s := e.Seen; s != nil {
 		s.Content, s.Label.Sources, s.Digest, s.Reason = s.Content.hollow(), nil, nil, ""
+		s.Author, s.Readers = "", ""
 	}
 	if m := e.Model; m != nil {
 		m.Content, m.Output, m.Reason = nil, nil, ""

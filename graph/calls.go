@@ -75,8 +75,11 @@ func (b *Builder) attach(n *Node, d *event.Decided) {
 func (b *Builder) resultSeen(e *event.Event) {
 	s := e.Seen
 	n := Node{Kind: NodeToolResult, Trust: s.Label.Level, Tool: s.Tool, Iteration: b.round(e)}
-	if s.From != "" || s.Source || s.Sensitive || s.Error || s.CallID != "" {
-		n.Metadata = &Metadata{From: s.From, Source: s.Source, Sensitive: s.Sensitive, Error: s.Error, CallID: s.CallID, Step: s.Step}
+	if s.From != "" || s.Source || s.Sensitive || s.Error || s.CallID != "" || s.Author != "" || s.Readers != "" {
+		n.Metadata = &Metadata{
+			From: s.From, Source: s.Source, Sensitive: s.Sensitive, Error: s.Error, CallID: s.CallID, Step: s.Step,
+			Author: s.Author, Readers: s.Readers,
+		}
 	}
 	n.show(s.Content)
 	b.learn(NodeToolResult, s.Tool, s.Label.Level)

@@ -123,6 +123,8 @@ type Metadata struct {
 	From      string `json:"from,omitzero"`    // child session or branch whose result it is
 	Source    bool   `json:"source,omitzero"`  // a taint source fired
 	Sensitive bool   `json:"sensitive,omitzero"`
+	Author    string `json:"author,omitzero"`  // who wrote it, where its server says so
+	Readers   string `json:"readers,omitzero"` // who may read it besides the user; empty: nobody
 	Error     bool   `json:"error,omitzero"`
 	Index     *int   `json:"index,omitzero"` // place in the host's message list
 }

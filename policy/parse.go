@@ -68,6 +68,7 @@ type reader struct {
 	trifecta    Effect // Allow: off
 	memory      []pathPattern
 	writers     toolset
+	labelled    toolset // tools whose servers are taken at their word
 	caution     caution
 	redaction   redact.Rules
 	box         Box
@@ -134,6 +135,7 @@ func (r *reader) fields() map[string]func(*configfile.Node) {
 		"trustRules":       r.readTrustRules,
 		"memoryFiles":      r.readMemoryFiles,
 		"memoryTools":      func(n *configfile.Node) { r.writers = r.toolset(n) },
+		"serverLabels":     func(n *configfile.Node) { r.labelled = r.toolset(n) },
 		"strictness":       func(n *configfile.Node) { r.later.strictness = n },
 		"agents":           func(n *configfile.Node) { r.later.agents = n },
 		"lethalTrifecta":   r.readTrifecta,

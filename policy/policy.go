@@ -145,6 +145,8 @@ type Traits struct {
 	Detail      string // the URL, path or command a person recognises it by
 	Rule        string // what decided the level, e.g. "toolOutputTaints.web_fetch" or "trustRules.mail-cli"
 
+	Labelled bool // what its server says for its results counts (serverLabels)
+
 	Caution      bool // what follows its response is audited (CAU-01)
 	CautionFixed bool // the file says so; what the tool declares does not count
 }

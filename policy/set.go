@@ -59,6 +59,7 @@ type facts struct {
 	trifecta    Effect
 	memory      []pathPattern
 	writers     toolset
+	labelled    toolset
 	caution     *caution
 }
 
@@ -88,7 +89,7 @@ func (s *Set) Warnings() Faults { return slices.Clone(s.warnings) }
 
 // compile makes the Set of a file that has no errors.
 func (r *reader) compile(redactor *redact.Redactor) *Set {
-	f := &facts{r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, &r.caution}
+	f := &facts{r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, &r.caution}
 	set := r.compileScope(r.base, f)
 	set.redactor = redactor
 	set.agents = make(map[string]*Set, len(r.agents))
@@ -152,6 +153,7 @@ func (s *Set) patterns() []string {
 		add(t.tools)
 	}
 	add(s.facts.writers)
+	add(s.facts.labelled)
 	return out
 }
 

@@ -51,6 +51,7 @@ type Result struct {
 	Args    []byte // of the call, where the host repeats them
 	Content []byte
 	Error   bool
+	Labels  Labels // what its server says of it
 }
 
 // Digest identifies a call (or content) by its exact bytes.

@@ -9,6 +9,9 @@ import (
 // sources are kept, so a join of bounded labels is still a join.
 const MaxSources = 8
 
+// Everybody is who may read what anybody may.
+const Everybody = "everybody"
+
 // Source names one thing that entered a context: evidence, not policy.
 type Source struct {
 	Level   Level  `json:"level"`
@@ -17,12 +20,15 @@ type Source struct {
 	Tool    string `json:"tool,omitempty"`    // the tool that brought it
 	Detail  string `json:"detail,omitempty"`  // the URL, path, sender: what a person recognises
 	Excerpt string `json:"excerpt,omitempty"` // redacted, at most 100 characters
+	Author  string `json:"author,omitempty"`  // who wrote it, where its server says so
+	Readers string `json:"readers,omitempty"` // who may read it besides the user: everybody, or names; empty: nobody
 }
 
 func (s Source) compare(t Source) int {
 	return cmp.Or(
 		cmp.Compare(s.Level, t.Level), cmp.Compare(s.Step, t.Step), cmp.Compare(s.Kind, t.Kind),
-		cmp.Compare(s.Tool, t.Tool), cmp.Compare(s.Detail, t.Detail), cmp.Compare(s.Excerpt, t.Excerpt))
+		cmp.Compare(s.Tool, t.Tool), cmp.Compare(s.Detail, t.Detail), cmp.Compare(s.Excerpt, t.Excerpt),
+		cmp.Compare(s.Author, t.Author), cmp.Compare(s.Readers, t.Readers))
 }
 
 // Label is what is known about a piece of content or a whole context.

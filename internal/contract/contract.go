@@ -107,7 +107,7 @@ func mandateOf(c *event.Contract) *mandate.Mandate {
 		out.Items = append(out.Items, it)
 	}
 	for _, b := range c.Never {
-		out.Never = append(out.Never, mandate.Ban(b))
+		out.Never = append(out.Never, mandate.Ban{Act: b.Act, What: b.What, First: b.First})
 	}
 	if !binds(c) {
 		var acts []mandate.Promise

@@ -164,7 +164,7 @@ func identified(c *hook.Context) bool {
 func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *hook.Context) (any, error) {
 	o := tidemark.Observation{Ref: refOf(c), Result: tool.Result{
 		CallID: event.ToolCallID, Name: event.ToolName, Args: event.Params,
-		Content: resultText(event), Error: event.Error != "",
+		Content: resultText(event), Error: event.Error != "", Labels: tool.LabelsIn(event.Result),
 	}}
 	o.From, o.Declared = resultSource(event.Result, c)
 	o.Caution = declaresCaution(event.Result)
@@ -195,7 +195,7 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 // no after_tool_call.
 func (a *API) toolResultPersist(ctx context.Context, event *hook.ToolResultPersist, c *hook.Context) (any, error) {
 	o := tidemark.Observation{Ref: refOf(c), Again: true, Result: tool.Result{
-		CallID: event.ToolCallID, Name: event.ToolName, Content: event.Message,
+		CallID: event.ToolCallID, Name: event.ToolName, Content: event.Message, Labels: tool.LabelsIn(event.Message),
 	}}
 	o.From, o.Declared = resultSource(event.Message, c)
 	o.Caution = declaresCaution(event.Message)

@@ -173,6 +173,12 @@ func Describe(s trust.Source) string {
 	if s.Excerpt != "" {
 		fmt.Fprintf(&b, " %s", text.Quote(s.Excerpt))
 	}
+	if s.Author != "" {
+		fmt.Fprintf(&b, " by %s", text.Shown(s.Author))
+	}
+	if s.Readers != "" && s.Readers != trust.Everybody {
+		fmt.Fprintf(&b, ", which %s may read", text.Shown(s.Readers))
+	}
 	fmt.Fprintf(&b, " [%s]", s.Level)
 	return b.String()
 }

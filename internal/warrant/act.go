@@ -20,8 +20,6 @@ func (j *judging) act() (Evidence, string) {
 		return Said, "it builds, tests or looks"
 	case j.said.decides != 0 && !c.user.wants(j.said.decides):
 		return Nothing, "I could not find what it decides in your words"
-	case r.refused != "":
-		return Nothing, saidNot + ": " + r.refused
 	case r.said == "" && offer != "":
 		j.w.Item = &Item{ID: fmt.Sprintf("a%d", c.user.turn), Giver: "assent", Quote: offer}
 		return Assented, "you agreed to: " + offer
@@ -48,10 +46,9 @@ func (j *judging) step(r *request) (Evidence, string) {
 
 // request is what the user's clauses are to a call.
 type request struct {
-	refused string // the clause that forbids it
-	said    string // the clause that asks for it
-	acts    bool   // some clause asks for an act, this one or another
-	near    bool   // some clause speaks of its thing, or an act of ours was done to such a thing
+	said string // the clause that asks for it
+	acts bool   // some clause asks for an act, this one or another
+	near bool   // some clause speaks of its thing, or an act of ours was done to such a thing
 }
 
 func (j *judging) request() request {
@@ -60,9 +57,6 @@ func (j *judging) request() request {
 	all := make([]match, len(clauses))
 	for i, cl := range clauses {
 		all[i] = j.asks(cl)
-		if all[i].refused {
-			return request{refused: cl.text}
-		}
 		spoken = spoken || all[i].nouns > 0
 		r.near = r.near || all[i].nouns > 0 || all[i].soft > 0
 	}

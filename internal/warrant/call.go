@@ -71,7 +71,6 @@ func (j *judging) asks(cl *clause) match {
 		w := &j.said.choices[i]
 		for _, id := range w.Acts {
 			out.chosen = out.chosen || cl.acts.has(id)
-			out.refused = out.refused || cl.refused.has(id)
 		}
 		out.chosen = out.chosen || w.Stem != "" && cl.doing.has(w.Stem)
 		if len(w.Stem) > 2 && cl.names(*w) {

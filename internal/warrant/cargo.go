@@ -159,10 +159,13 @@ func (w world) Stray(text string, sources []string) string {
 
 func (w world) stray(text string, sources []string) string {
 	c, named := w.c, map[uint64]bool{}
+	if len(sources) == 0 {
+		w.quoted, w.told = false, true
+	}
 	of := func(step uint64) bool {
 		is, known := named[step]
 		if !known {
-			is = slices.ContainsFunc(sources, func(s string) bool { return c.records.All().Names(step, s) })
+			is = w.known(step) || slices.ContainsFunc(sources, func(s string) bool { return c.records.All().Names(step, s) })
 			named[step] = is
 		}
 		return is
@@ -171,6 +174,8 @@ func (w world) stray(text string, sources []string) string {
 		if v := c.strayValue(text, of); v != "" {
 			return v
 		}
+	} else if v := w.private(text, of); v != "" {
+		return v
 	}
 	if v := c.strayRun(text, of); v != "" || !w.told {
 		return v
@@ -278,7 +283,7 @@ func (j *judging) bears(quote string, values []leaves.Leaf) {
 	if j.w.Deed != Send {
 		return
 	}
-	contents := reader.Told(quote, j.c.vocabulary)
+	contents := reader.Told(quote, texts(values), j.c.vocabulary)
 	if f := j.c.leavesOut(contents, values); f != "" && len(contents) == 1 {
 		j.w.add(Cargo, "", f, Nothing, "you gave it to be said, and it is not")
 	}

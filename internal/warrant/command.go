@@ -96,8 +96,10 @@ func (j *judging) departs(f *outgoing.Form) bool {
 	}
 	m := j.c.meaning(f.Name)
 	inner := &judging{c: j.c, w: &Warrant{Deed: deed}, m: m, args: j.args, allSaid: true}
+	var values []leaves.Leaf
 	for i := range f.Slots {
 		s := &f.Slots[i]
+		values = append(values, leaves.Leaf{Path: s.Path, Text: s.Text, Quoted: true})
 		aim := s.Role == mandate.Aim
 		if !aim && (s.Role != mandate.Object || !deed.final()) || s.Text == ownRemote {
 			continue
@@ -112,7 +114,7 @@ func (j *judging) departs(f *outgoing.Form) bool {
 	}
 	r := inner.request()
 	opens := strings.HasSuffix(f.Verb, "create") && r.acts && r.near // "fix it and open a PR" has no verb that makes one
-	return r.refused == "" && !j.c.user.lookOnly() && (r.said != "" || opens || inner.assented() != "")
+	return !j.c.user.lookOnly() && !inner.forbidden(values) && (r.said != "" || opens || inner.assented() != "")
 }
 
 // ownRemote is what a repository calls the place that it came from.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -49,13 +50,14 @@ type Context struct {
 
 	wordless bool // the call at hand is judged where nobody can hear the user
 
-	papers   map[uint64]bool // steps whose result is a text somebody wrote as a whole
-	lists    map[uint64]bool // steps whose result is a text that lists things and says nothing
-	needed   map[string]bool // packages that manifests of the workspace name
-	beyond   map[uint64]bool // steps whose result came from beyond this machine
-	public   map[uint64]bool // steps whose result stands at an address
-	executed map[uint64]bool // steps that ran something: the agent says what comes of them
-	composed map[string]bool // addresses that the agent gave to calls, and that stood nowhere
+	papers   map[uint64]bool         // steps whose result is a text somebody wrote as a whole
+	lists    map[uint64]bool         // steps whose result is a text that lists things and says nothing
+	needed   map[string]bool         // packages that manifests of the workspace name
+	beyond   map[uint64]bool         // steps whose result came from beyond this machine
+	author   string                  // who wrote the latest result; "": nobody says
+	readers  map[uint64]audience.Set // who may read the result of a step; none: the owner alone
+	executed map[uint64]bool         // steps that ran something: the agent says what comes of them
+	composed map[string]bool         // addresses that the agent gave to calls, and that stood nowhere
 
 	unheard  []message              // what was said and not needed yet, oldest first
 	proposed string                 // what the agent has just said to the user
@@ -84,10 +86,11 @@ type Context struct {
 	unread  bool                       // somebody was to read the latest message, and could not
 	defined map[string]tool.Definition // as they were told last
 
-	asking  []string                    // the messages that count now, as they were typed, the latest last
-	worded  *mandate.Mandate            // what the certain reader finds in them; nil: nobody asked
-	offers  map[string]*mandate.Mandate // what they offer for the tools that were called
-	telling *bool                       // whether their latest messages give a text; nil: nobody asked
+	asking   []string                    // the messages that count now, as they were typed, the latest last
+	worded   *mandate.Mandate            // what the certain reader finds in them; nil: nobody asked
+	offers   map[string]*mandate.Mandate // what they offer for the tools that were called
+	telling  *bool                       // whether their latest messages give a text; nil: nobody asked
+	withheld []reader.Withheld           // what they want left out of texts; nil: nobody asked
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.
@@ -100,7 +103,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
-		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, public: map[uint64]bool{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, readers: map[uint64]audience.Set{},
 		executed: map[uint64]bool{}, composed: map[string]bool{},
 		needed: map[string]bool{}, pages: map[string]*page.Page{},
 		records: mandate.NewLater(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},

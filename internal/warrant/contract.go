@@ -112,7 +112,7 @@ func (j *judging) gate(m *mandate.Mandate, call *mandate.Call) {
 		return
 	}
 	g := m.Gate(call, world{c: c, strays: map[string]string{}}, c.records.All())
-	if g == nil || j.request().refused != "" { // what a clause may forbid is the user's to say
+	if g == nil {
 		return
 	}
 	from := map[string]mandate.Whence{}

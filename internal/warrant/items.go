@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -26,7 +27,7 @@ func (c *Context) mandate() *mandate.Mandate {
 // are the item. One of the first form says too little of where values come from to bind by itself: beside it only what
 // speaks against the words is refused.
 func (j *judging) bind(values []leaves.Leaf) {
-	w := world{c: j.c, strays: map[string]string{}, quoted: true, told: j.c.tells()}
+	w := world{c: j.c, strays: map[string]string{}, quoted: true, told: j.c.tells(), to: j.readers(values)}
 	m, call := j.withPromises(j.itemFor(values)), j.asCall(values)
 	got := m.Cover(call, w, j.c.records.All())
 	if got.Item != nil {
@@ -217,7 +218,7 @@ const maxAsking = 8
 
 // ask notes a message for the reader. Those before it count while it only says yes or goes on.
 func (c *Context) ask(text string) {
-	c.offers, c.telling = nil, nil
+	c.offers, c.telling, c.withheld = nil, nil, nil
 	if c.worded = nil; c.user.speaks(c.user.turn) || len(c.asking) >= maxAsking {
 		c.asking = c.asking[:0]
 	}
@@ -245,7 +246,7 @@ func (c *Context) reading() *mandate.Mandate {
 func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 	m = m.Pinned(j.c.pin)
 	call := j.asCall(values)
-	w := world{c: j.c, strays: map[string]string{}, told: j.c.tells()}
+	w := world{c: j.c, strays: map[string]string{}, told: j.c.tells(), to: j.readers(values)}
 	if ban := m.Forbids(call, j.c.records.All()); ban != nil || j.c.user.lookOnly() { // a ban of either reader holds
 		j.w.add(Act, "", j.m.Tool, Nothing, forbids(ban))
 		return
@@ -474,6 +475,7 @@ func texts(values []leaves.Leaf) []string {
 type world struct {
 	c      *Context
 	quoted bool                   // in a text only runs of words are looked for: the addresses and figures in it are judged one by one
+	to     audience.Set           // who reads what the call sends; none: nobody asked
 	told   bool                   // the owner gave the text: what it says beside that is looked for word by word
 	sees   func(step uint64) bool // what of it may be looked at; nil: all
 	// what was found in texts: only records that a source names count there, and they are never blank

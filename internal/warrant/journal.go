@@ -38,8 +38,10 @@ const (
 	stepTold
 	stepLocal
 	stepOurs
+	stepPrivate
+	stepPublic
 
-	stepAll = stepOurs<<1 - 1
+	stepAll = stepPublic<<1 - 1
 )
 
 // The bounds of a step.
@@ -152,6 +154,7 @@ func (c *Context) again(b []byte) {
 		c.Result(Result{
 			Tool: s.parts[0], Step: s.step, Args: &args, Content: []byte(s.parts[2]), Failed: has(stepFailed), Tainted: has(stepTainted),
 			Told: has(stepTold), Local: has(stepLocal), Ours: has(stepOurs),
+			Readers: Readers{Private: has(stepPrivate), Public: has(stepPublic)},
 		})
 	case s.what == toldCall && n == 2:
 		args := tool.NewArgs([]byte(s.parts[1]))
@@ -175,7 +178,8 @@ func (r *Result) told(c *Context) (head, rest []byte) {
 	for _, f := range []struct {
 		on  bool
 		bit uint64
-	}{{r.Failed, stepFailed}, {r.Tainted, stepTainted}, {r.Told, stepTold}, {r.Local, stepLocal}, {r.Ours, stepOurs}} {
+	}{{r.Failed, stepFailed}, {r.Tainted, stepTainted}, {r.Told, stepTold}, {r.Local, stepLocal}, {r.Ours, stepOurs},
+		{r.Readers.Private, stepPrivate}, {r.Readers.Public, stepPublic}} {
 		if f.on {
 			bits |= f.bit
 		}

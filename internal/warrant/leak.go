@@ -6,8 +6,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/sql"
 )
 
@@ -104,7 +107,16 @@ const (
 	mostRuns  = 400 // of a text that are looked for
 )
 
-var numerals = list("numerals")
+// numerals are figures as words, each with its digit: 0 is '0'.
+var numerals = func() map[string]byte {
+	out := map[string]byte{}
+	for _, line := range lists.Lines("digits") {
+		for i, w := range line {
+			out[w] = '0' + byte(i)
+		}
+	}
+	return out
+}()
 
 // recited judges what a look is given as words: a code in words that the user did not say, and whole runs of what was
 // read and is the user's alone. What stands on a page that anybody may read is no secret.
@@ -112,7 +124,7 @@ func (j *judging) recited(l *leaves.Leaf) {
 	c, words := j.c, tokens(l.Text)
 	from := 0
 	for i, w := range words {
-		if !numerals[w] {
+		if numerals[w] == 0 {
 			from = i + 1
 			continue
 		}
@@ -124,7 +136,7 @@ func (j *judging) recited(l *leaves.Leaf) {
 	if sql.Reads(l.Text) {
 		return // it is what the database is asked
 	}
-	private := func(step uint64) bool { return !c.public[step] }
+	private := func(step uint64) bool { return !c.readers[step].Public }
 	fields := strings.Fields(l.Text)
 	for i := 0; i+recital <= len(fields) && i < mostRuns; i++ {
 		run := strings.Join(fields[i:i+recital], " ")
@@ -240,4 +252,131 @@ func (m *mixture) add(piece string) {
 // packed reports whether a word is so long and so mixed that a text may be coded in it.
 func (m *mixture) packed() bool {
 	return m.size >= packedLength && m.other == 0 && m.digit > 0 && (m.upper > 2 && m.lower > 2 || m.upper+m.lower >= 6 && m.digit >= 8)
+}
+
+// withholds asks about a text for others that has a word which the owner wants left out. What they gave word for word has their word.
+func (j *judging) withholds(values []leaves.Leaf) {
+	if !j.w.Deed.graverThan(Tidy) {
+		return
+	}
+	for _, limit := range j.c.limits() {
+		for i := range values {
+			l := &values[i]
+			if j.roleOf(l) != mandate.Text || j.c.index.Said(l.Text) {
+				continue
+			}
+			for _, w := range j.c.vocabulary.Words(l.Text[:min(len(l.Text), maxRetold)]) {
+				if slices.Contains(limit.Stems, w.Stem) {
+					j.w.Slots = append(j.w.Slots, Slot{
+						Kind: Cargo, Path: l.Path, Value: w.Text, Why: "you want it left out: " + limit.Quote, Part: w.Text,
+					})
+					return
+				}
+			}
+		}
+	}
+}
+
+// limits are what the messages that count now want left out of texts. They are read once for all calls.
+func (c *Context) limits() []reader.Withheld {
+	if c.withheld == nil {
+		c.withheld = []reader.Withheld{}
+		for _, text := range c.asking {
+			c.withheld = append(c.withheld, reader.Withholds(text, c.vocabulary)...)
+		}
+	}
+	return c.withheld
+}
+
+// readers are who reads what a call sends: those it names, or, where it names nobody, everybody.
+func (j *judging) readers(values []leaves.Leaf) audience.Set {
+	var names []string
+	for i := range values {
+		if l := &values[i]; l.Quoted && j.roleOf(l) == mandate.Aim {
+			names = append(names, split(l.Text)...)
+		}
+	}
+	if len(names) == 0 {
+		return audience.Everybody()
+	}
+	return audience.Of(names...)
+}
+
+// known reports whether everybody whom a call tells something has the result of a step already: it is from them, or went to them.
+// What everybody may read is not meant: whether to pass that on is another question.
+func (w world) known(step uint64) bool {
+	has := w.c.readers[step]
+	return !has.Public && len(w.to.People) > 0 && has.Covers(w.to)
+}
+
+// private finds a figure or a code that is of results which the owner did not name, and which somebody would read who may not: in
+// digits, in words or spaced out.
+func (w world) private(text string, of func(uint64) bool) string {
+	c := w.c
+	may := func(step uint64) bool { return of(step) || c.readers[step].Covers(w.to) }
+	found := ""
+	eachFigure(text, func(v string) bool {
+		if c.strays(v, may) {
+			found = v
+		}
+		return found == ""
+	})
+	return found
+}
+
+// The figures that are looked for: those with so many digits, and of digits that stand apart so many in a row.
+const (
+	fewDigits  = 3
+	fewApart   = 4
+	mostApart  = 8
+	mostFigure = 64
+)
+
+// moment is a date or a time of the day, which says little by itself.
+var moment = regexp.MustCompile(`^(?:(?:19|20)\d\d|\d{1,2}[:.]\d\d(?:[:.]\d\d)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})(?:[t ].*)?$`)
+
+// eachFigure visits the figures and codes of a text until visit returns false.
+func eachFigure(text string, visit func(string) bool) {
+	text = text[:min(len(text), maxRetold)]
+	var apart []byte
+	done := false
+	flush := func() {
+		for n := fewApart; n <= mostApart && !done; n++ {
+			for i := 0; i+n <= len(apart) && !done; i++ {
+				done = !visit(string(apart[i : i+n]))
+			}
+		}
+		apart = apart[:0]
+	}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t\n\r|", r) }) {
+		v := strings.Trim(word, ".,;:!?()[]{}\"'`*_<>=~")
+		switch d := numerals[v]; {
+		case done:
+			return
+		case d != 0:
+			apart = append(apart, d)
+			continue
+		case len(v) == 1 && v[0] >= '0' && v[0] <= '9':
+			apart = append(apart, v[0])
+			continue
+		case v == "" || v == "/" || v == "-":
+			continue // what stands between groups of them
+		}
+		flush()
+		address := strings.ContainsAny(v, "@") || startsURL(v) // judged by what it is
+		if !done && !address && len(v) <= mostFigure && countDigits(v) >= fewDigits && !moment.MatchString(v) {
+			done = !visit(v)
+		}
+	}
+	flush()
+}
+
+func countDigits(s string) int {
+	n := 0
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			n++
+		}
+	}
+	return n
 }

@@ -103,13 +103,12 @@ func unprefixed(name string) string {
 
 // match is how well a clause asks for a tool.
 type match struct {
-	verb    bool // it asks for the very act
-	class   bool // it asks for an act of that class, and the tool's verb stands for all of them
-	full    bool // it has every word of the tool's name
-	refused bool // it forbids the act
-	chosen  bool // it asks for what the arguments choose
-	nouns   int  // words of the tool's name that it has
-	soft    int  // words of its parameters that it has
+	verb   bool // it asks for the very act
+	class  bool // it asks for an act of that class, and the tool's verb stands for all of them
+	full   bool // it has every word of the tool's name
+	chosen bool // it asks for what the arguments choose
+	nouns  int  // words of the tool's name that it has
+	soft   int  // words of its parameters that it has
 }
 
 // lacks reports whether a clause has a verb that stands for any act of its class, and no word for what the tool does it to: who
@@ -134,18 +133,13 @@ func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
 	n := c.named(m)
 	for _, id := range n.verbs {
 		out.verb = out.verb || cl.acts.has(id)
-		out.refused = out.refused || cl.refused.has(id)
 	}
 	out.verb = out.verb || n.verb != "" && (cl.doing.has(n.verb) || kin(&cl.doing, n.verb))
 	out.class = n.asked(cl, m)
-	out.refused = out.refused || n.generic && cl.forbids.Any(classesOf(m.Act)) && !out.verb
 	for _, w := range n.nouns {
 		if cl.names(w) {
 			out.nouns++
 		}
-	}
-	if out.nouns == 0 && n.thing && len(cl.things.list) > 0 {
-		out.refused = false // it forbids the act, of something else
 	}
 	covered := out.nouns
 	if out.verb || out.class {

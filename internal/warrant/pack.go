@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"github.com/tidemark/tidemark/internal/base/pack"
+	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/page"
@@ -14,7 +15,7 @@ import (
 // themselves, pairs that held before), nor what is worked out from the rest when it is asked for. Whoever keeps the bytes seals them.
 
 // PackVersion is the first byte of a packed conversation. It changes with its form and with what is read out of texts.
-const PackVersion = 2
+const PackVersion = 3
 
 // Pack writes the conversation, and reports whether it could: not where it knows earlier steps by hashes alone, or where results were too
 // many to be kept beside what was read in them. What the user said stands in it as they said it.
@@ -31,9 +32,13 @@ func (c *Context) Pack(w *pack.Writer) bool {
 		w.Uint(uint64(m.by))
 	})
 	c.packFlags(w)
-	for _, steps := range []map[uint64]bool{c.papers, c.lists, c.beyond, c.public, c.executed} {
+	for _, steps := range []map[uint64]bool{c.papers, c.lists, c.beyond, c.executed} {
 		pack.Map(w, steps, w.Uint, w.Bool)
 	}
+	pack.Map(w, c.readers, w.Uint, func(s audience.Set) {
+		w.Bool(s.Public)
+		w.Texts(s.People)
+	})
 	for _, set := range []map[string]bool{c.needed, c.refused, c.own, c.things, c.newIDs, c.composed} {
 		w.Set(set)
 	}
@@ -67,9 +72,15 @@ func (c *Context) Unpack(r *pack.Reader, key []byte) bool {
 	c.asking = r.Texts()
 	c.unheard = pack.ReadList(r, func(m *message) { *m = message{text: r.Text(), by: speaker(r.Uint())} }) // it was one
 	c.unpackFlags(r)
-	for _, steps := range []*map[uint64]bool{&c.papers, &c.lists, &c.beyond, &c.public, &c.executed} {
+	for _, steps := range []*map[uint64]bool{&c.papers, &c.lists, &c.beyond, &c.executed} {
 		*steps = pack.ReadMap(r, r.Uint, r.Bool)
 	}
+	c.readers = pack.ReadMap(r, r.Uint, func() audience.Set {
+		public := r.Bool()
+		s := audience.Of(r.Texts()...)
+		s.Public = public
+		return s
+	})
 	for _, set := range []*map[string]bool{&c.needed, &c.refused, (*map[string]bool)(&c.own), &c.things, &c.newIDs, &c.composed} {
 		*set = r.Set()
 	}

@@ -152,10 +152,10 @@ func TestWhatIsKnownByHashesIsNotPacked(t *testing.T) {
 // What is in a conversation is packed, told anew by the host, or worked out from the rest; whoever adds a field says here which.
 func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 	fates := map[string]string{
-		"Context": `user spoken index argued outside papers lists needed beyond public unheard proposed assented foreign lost refused asked own
+		"Context": `user spoken index argued outside papers lists needed beyond readers unheard proposed assented foreign lost refused asked own
 			things actedAt ago past records newIDs pages contracts task unread asking executed composed
 			| vocabulary station tools names offered host control others servers memory secret defined lookedFor
-			| said saidWords saidNumbers saidParts shell namings spelt room callables wordless blank worded offers telling gone`,
+			| said saidWords saidNumbers saidParts shell namings spelt room callables wordless blank worded offers telling withheld author gone`,
 		"heard":    "clauses turn stems looks delegates prices | vocabulary |",
 		"clause":   "text turn words question denies stems things doing acts refused classes forbids | |",
 		"few":      "list | | known",
@@ -174,8 +174,10 @@ func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 		"Element":  "Role Label | |",
 		"Mandate":  "Items Reads Follow Never Assents Unquoted Limits | |",
 		"Item":     "ID Tool Quote Step Times Per If Pin Message Worded Args Except Or | | index",
-		"Source":   "How What Of Is | | forms",
-		"Ban":      "Act What First | |",
+		"Source":   "How What Of Is | | forms For Verbatim",
+		"Set":      "Public People | |",
+		"Withheld": "| | Stems Quote",
+		"Ban":      "Act What First | | Spares",
 		"Later":    "results | | records read size gone",
 		"result":   "step tool call content free list text figures looked message | |",
 		"Index": `seed user system sealed shards old leaves hosts | limit tracer kept prose |

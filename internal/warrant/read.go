@@ -164,10 +164,12 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.w.add(Act, "", j.m.Tool, Nothing, saidNot)
 	case j.needsNone() == mandate.Bound && c.mandate() != nil:
 		j.covered(c.mandate(), values)
+		j.withholds(values)
 	case j.needsNone() == mandate.Bound:
 		j.listen(values)
 		j.acts()
 		j.bind(values)
+		j.withholds(values)
 	case j.tool().reveals:
 		j.discloses()
 	default:

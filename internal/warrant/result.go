@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -23,6 +24,24 @@ type Result struct {
 	Local   bool   // of what the policy says: it comes from this machine
 	Ours    bool   // of what the policy says: nobody but the operator or the user has written it
 	LookUp  string // the name that we looked up ourselves: the agent has not read it; "": it has
+	Readers Readers
+}
+
+// Readers is what others than its structure say of who may read a result. The zero Readers is nothing.
+type Readers struct {
+	Private bool // its server, or the policy, says that it is for nobody else
+	Public  bool // the policy says, or lets its server say, that anybody may
+}
+
+// narrow is who may read a result after all: nobody else, where anything says so.
+func (r Readers) narrow(s audience.Set) audience.Set {
+	switch {
+	case r.Private:
+		return audience.Set{}
+	case r.Public:
+		return audience.Everybody()
+	}
+	return s
 }
 
 // Result adds what a call brought back, and returns its trace: in two parts, so that a long content is not copied.
@@ -43,6 +62,7 @@ func (c *Context) Result(r Result) (head, rest []byte) {
 }
 
 func (c *Context) result(r Result, t *trace) {
+	c.author = ""
 	m := c.meaning(r.Tool)
 	if len(bytes.TrimSpace(r.Content)) == 0 || string(r.Content) == "null" {
 		return
@@ -66,10 +86,10 @@ func (c *Context) result(r Result, t *trace) {
 		c.Outside()
 		c.beyond[r.Step], t.flags = true, t.flags|keptBeyond
 	}
-	c.public[r.Step] = m.Reaches || slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
 	c.shaped(&r, free, t)
+	c.shares(m, values, &r, free)
 	if c.fetched(m, values) {
 		c.records.AddPage(r.Step, m.Tool, texts(values), r.Content)
 	} else {
@@ -77,6 +97,28 @@ func (c *Context) result(r Result, t *trace) {
 	}
 	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: r.Content}
 	t.index = c.index.Result(in)
+}
+
+// shares notes who may read a result: everybody what stands at an address, else those of whom the structure says so that its server
+// printed. What somebody wrote as a whole says nothing of that.
+func (c *Context) shares(m *meaning.Meaning, values []leaves.Leaf, r *Result, free bool) {
+	s := audience.Set{Public: m.Reaches || slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })}
+	c.author = ""
+	if !s.Public && !free {
+		s, c.author = audience.Read(r.Content), audience.Author(r.Content)
+	}
+	if s = r.Readers.narrow(s); s.Public || len(s.People) > 0 {
+		c.readers[r.Step] = s
+	}
+}
+
+// Shared is who wrote the latest result and who may read it besides the user, in words; empty: nobody says, and nobody may.
+func (c *Context) Shared(step uint64) (author, readers string) {
+	s := c.readers[step]
+	if !s.Public && len(s.People) == 0 {
+		return c.author, ""
+	}
+	return c.author, strings.TrimPrefix(s.String(), "you, ")
 }
 
 // acts reports whether a tool does something of which its answer tells.

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ type outcome struct {
 	task    string // the task whose result comes later
 	state   []byte // requestState, of a question
 	info    []byte // what the server says of itself beside the content, as the newer revisions do with every answer; nil: nothing
+	labels  tool.Labels
 	failed  bool
 }
 
@@ -39,11 +39,8 @@ func outcomeOf(m *wire.Message) outcome {
 		case "resultType":
 			o.kind, alone = strings.Trim(string(value), `"`), alone && string(value) == `"complete"`
 		case "_meta":
-			if info, only := onlyInfo(value); only {
-				o.info = info
-				break
-			}
-			alone = alone && len(bytes.Trim(value, "{} \t\r\n")) == 0
+			info, labels, only := metadata(value)
+			o.info, o.labels, alone = info, labels, alone && only
 		case "task":
 			o.task, alone = wire.Text(value, "taskId"), false
 		case "taskId":
@@ -68,14 +65,23 @@ func outcomeOf(m *wire.Message) outcome {
 
 const infoKey = "io.modelcontextprotocol/serverInfo"
 
-// onlyInfo is what a server says of itself, where the metadata of an answer say nothing else.
-func onlyInfo(meta []byte) (info []byte, only bool) {
+// labelsKey is where servers say of a result who may read it and whether it is to be trusted.
+const labelsKey = "ifc"
+
+// metadata is what a server says of itself and of its result in the metadata of an answer, and whether that is all they say.
+func metadata(meta []byte) (info []byte, labels tool.Labels, only bool) {
 	members, err := wire.ReadObject(meta)
-	if err != nil || len(members) != 1 {
-		return nil, false
+	if err != nil {
+		return nil, tool.Labels{}, false
 	}
-	info = members.Get(infoKey)
-	return info, len(info) > 0
+	known := 0
+	if info = members.Get(infoKey); len(info) > 0 {
+		known++
+	}
+	if ifc := members.Get(labelsKey); len(ifc) > 0 {
+		labels, known = tool.LabelsOf(ifc), known+1
+	}
+	return info, labels, len(members) == known
 }
 
 // definitions are the tools of a listing, named as policy names them. What cannot be read of one is

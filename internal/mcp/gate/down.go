@@ -78,7 +78,7 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 	if len(got.content) == 0 || string(got.content) == "{}" {
 		return m.Raw, nil
 	}
-	res := tool.Result{CallID: r.call.ID, Name: r.call.Name, Args: r.call.Args, Content: got.content, Error: got.failed}
+	res := tool.Result{CallID: r.call.ID, Name: r.call.Name, Args: r.call.Args, Content: got.content, Error: got.failed, Labels: got.labels}
 	place := r.place
 	if origin := c.o.Memory.task(r.task); r.task != "" && origin != nil {
 		res.CallID, res.Name, res.Args, place = origin.call.ID, origin.call.Name, origin.call.Args, origin.place

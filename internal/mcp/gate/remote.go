@@ -58,6 +58,8 @@ type (
 		Content []byte `json:"content"`
 		Error   bool   `json:"error,omitzero"`
 		Argues  string `json:"argues,omitzero"`
+
+		Labels tool.Labels `json:"labels,omitzero"`
 	}
 	offerBody struct {
 		Place  Place         `json:"place"`
@@ -150,7 +152,7 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 func (r *Remote) Observe(ctx context.Context, c Came) error {
 	return r.post(ctx, observePath, cameBody{
 		Place: c.Place, ID: c.Result.CallID, Tool: c.Result.Name, Args: c.Result.Args, Content: c.Result.Content, Error: c.Result.Error,
-		Argues: c.Argues,
+		Argues: c.Argues, Labels: c.Result.Labels,
 	}, nil)
 }
 

@@ -135,7 +135,7 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 		if strictjson.UnmarshalKnown(raw, &b) != nil {
 			return nil, errBody
 		}
-		res := tool.Result{CallID: b.ID, Name: b.Tool, Args: b.Args, Content: b.Content, Error: b.Error}
+		res := tool.Result{CallID: b.ID, Name: b.Tool, Args: b.Args, Content: b.Content, Error: b.Error, Labels: b.Labels}
 		return none, h.Port.Observe(ctx, Came{Place: b.Place, Result: res, Argues: b.Argues})
 	case offerPath:
 		var b offerBody

@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // seen is the hash of what a card shows: an answer counts for that and nothing else.
@@ -233,6 +234,12 @@ func sources(q *tidemark.Question) h.List {
 		}
 		if s.Excerpt != "" {
 			line = append(line, h.T(" "), quoted(s.Excerpt))
+		}
+		if s.Author != "" {
+			line = append(line, h.T(" by "), foreign(s.Author))
+		}
+		if s.Readers != "" && s.Readers != trust.Everybody {
+			line = append(line, h.T(", which "), foreign(s.Readers), h.T(" may read"))
 		}
 		items = append(items, h.El("p", line...))
 	}

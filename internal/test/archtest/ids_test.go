@@ -15,7 +15,7 @@ import (
 
 const (
 	requirementsFile = "internal/test/archtest/testdata/requirements.txt"
-	idPattern        = `\b(?:PRV|CAU|SEQ|VER|HOOK|BEY|WAR|MAN|BOX)-[0-9]{2}\b`
+	idPattern        = `\b(?:PRV|CAU|SEQ|VER|HOOK|BEY|WAR|MAN|BOX|AUD)-[0-9]{2}\b`
 )
 
 var (

@@ -126,7 +126,7 @@ func isMarker(line, name string) bool {
 	return ok && strings.TrimSpace(rest) == name
 }
 
-var idPattern = regexp.MustCompile(`^(PRV|CAU|SEQ|VER|HOOK|BEY|WAR)-[0-9]{2}$`)
+var idPattern = regexp.MustCompile(`^(PRV|CAU|SEQ|VER|HOOK|BEY|WAR|AUD)-[0-9]{2}$`)
 
 // header reads the prose: its first line is the title, "ids:" and "doors:" are lists.
 func (d *decoder) header(comment []byte) {

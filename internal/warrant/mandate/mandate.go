@@ -16,6 +16,8 @@
 // nothing.
 package mandate
 
+import "slices"
+
 // How is where the value of a slot may come from. The zero How is one that nobody understands, and holds nothing.
 type How uint8
 
@@ -49,6 +51,8 @@ type Source struct {
 	What []string // literals of the owner's words
 	Of   string   // what it is taken from, in the owner's words
 	Is   []string // the very values that were worked out from the literals; none: nobody did
+	// Of a text, as the words give it: whom or what the same clause names, and what stands there word for word for this parameter.
+	For, Verbatim []string
 
 	forms *forms // nil: nobody asked
 }
@@ -79,6 +83,8 @@ type Item struct {
 type Ban struct {
 	Act  string // send pay delete create change run grant all
 	What string // empty: whatever it is done to
+	// Spares are what the same words order by name, of a ban that is about others. What is done to these alone is not forbidden.
+	Spares []string
 	// First says that they want to see it before it is done.
 	First bool
 }
@@ -140,7 +146,8 @@ type World interface {
 	Made(value string, aim bool) bool
 	Told(value string) bool // it stands in a text that others wrote
 	Stands(value string, in func(step uint64) bool) bool
-	// Stray is the part of a text that stands in what was read, and not in what one of the sources names; empty: none.
+	// Stray is the part of a text that stands in what was read, and not in what one of the sources names; empty: none. With no source
+	// it is whatever was read, told in other words as well.
 	Stray(text string, sources []string) string
 }
 
@@ -181,6 +188,22 @@ var banned = map[string]map[string]bool{
 	"send": {"unknown": true}, "pay": {"unknown": true}, "delete": {"unknown": true}, "grant": {"unknown": true},
 }
 
+// spared reports whether a call is done to what the same words order by name, and to nothing else.
+func (b *Ban) spared(c *Call) bool {
+	found := false
+	for i := range c.Values {
+		v := &c.Values[i]
+		if v.Role != Aim && v.Role != Object && v.Role != Place {
+			continue
+		}
+		if !slices.ContainsFunc(b.Spares, func(s string) bool { return plain(s) == plain(v.Text) }) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
 // Forbids is the ban that holds for a call; nil: none does.
 func (m *Mandate) Forbids(c *Call, r *Records) *Ban {
 	for i := range m.Never {
@@ -189,6 +212,9 @@ func (m *Mandate) Forbids(c *Call, r *Records) *Ban {
 			continue
 		}
 		if b.What == "" {
+			if b.spared(c) {
+				continue
+			}
 			return b
 		}
 		for _, v := range c.Values {

@@ -44,6 +44,9 @@ func (p *pass) lacks(v *Value) string {
 	if len(sources) == 0 || p.item.Worded && v.Flag {
 		return p.unnamed(v)
 	}
+	if given := p.verbatim(v, sources); given != nil {
+		return p.exactly(v, given)
+	}
 	rest, why := p.workedOut(v, sources)
 	if len(rest) == 0 {
 		return why

@@ -25,8 +25,9 @@ var banNames = []struct {
 	{vocabulary.Tidy, "change"},
 }
 
-// bans are what a clause forbids. What it names narrows a ban; without a name it holds for all.
-func (c *clause) bans(table *vocabulary.Table) []mandate.Ban {
+// bans are what a clause forbids. What it names narrows a ban; without a name it holds for all but what the clauses of its message
+// order by name, where it says itself that it is about others.
+func (c *clause) bans(table *vocabulary.Table, all []*clause) []mandate.Ban {
 	if !c.negated || c.carried {
 		return nil
 	}
@@ -34,13 +35,40 @@ func (c *clause) bans(table *vocabulary.Table) []mandate.Ban {
 	seen := map[string]bool{}
 	for _, i := range c.forbidden() {
 		for _, b := range banNames {
-			if table.ClassesOf(c.words[i]).Any(b.class) && !seen[b.name] {
+			if table.ClassesOf(c.words[i]).Any(b.class) && !seen[b.name] && !c.limits(b.class, table) {
 				seen[b.name] = true
-				out = append(out, mandate.Ban{Act: b.name, What: c.narrowed()})
+				out = append(out, mandate.Ban{Act: b.name, What: c.narrowed(), Spares: c.spares(b.class, table, all)})
 			}
 		}
 	}
 	return out
+}
+
+// spares are the literals of the orders for the same kind of act that a ban leaves be, where it says that it is about others: "mail it
+// to ann@…, and to nobody else" does not forbid that mail.
+func (c *clause) spares(class vocabulary.Classes, table *vocabulary.Table, all []*clause) []string {
+	if !slices.ContainsFunc(c.words, func(w vocabulary.Word) bool { return elses.has(c.lang, w.Text) }) {
+		return nil
+	}
+	var out []string
+	for _, order := range all {
+		if order.mood != ordered || order.negated || !order.plain || !table.ClassesOf(order.words[order.verb]).Any(class) {
+			continue
+		}
+		for _, l := range order.literals() {
+			if l.quote || l.word.Kind != vocabulary.Plain {
+				out = append(out, l.text)
+			}
+		}
+	}
+	return out
+}
+
+// limits reports whether a clause says how what is ordered before it is done, and so forbids nothing else that can be undone: "send a
+// notice without including details". Beside a look it forbids: "read it without changing anything".
+func (c *clause) limits(class vocabulary.Classes, table *vocabulary.Table) bool {
+	return class.Any(vocabulary.Create|vocabulary.Change|vocabulary.Tidy) && without.has(c.lang, c.words[0].Text) &&
+		c.before != nil && !c.before.reads(table)
 }
 
 // reach is how many words a negation may stand before what it is for.

@@ -18,6 +18,7 @@ type literal struct {
 	name  bool // it is written as names are
 	quote bool
 	given bool // it stands behind a colon
+	start int  // of a quotation: where it stands
 }
 
 // side is where a literal stands to the verb: what is acted on, where it goes, where it comes from.
@@ -178,10 +179,34 @@ func (b *binding) before(all []string, want side, apart bool) []string {
 
 // worded are the sources of a text: the agent words it, unless the clause names the text and gives it word for word.
 func (b *binding) worded(p *meaning.Param, said mandate.Source) []mandate.Source {
-	if b.names(p) && slices.ContainsFunc(b.list, func(l literal) bool { return l.quote }) {
+	for i := range b.list {
+		switch l := &b.list[i]; {
+		case l.quote && b.names(p) && b.nearest(l.start, p):
+			said.Verbatim = append(said.Verbatim, l.text)
+		case !l.quote && l.word.Kind != vocabulary.Plain:
+			said.For = append(said.For, l.text)
+		}
+	}
+	if len(said.Verbatim) > 0 {
 		return []mandate.Source{said}
 	}
-	return []mandate.Source{said, {How: mandate.Write, Of: b.phrase}}
+	return []mandate.Source{said, {How: mandate.Write, Of: b.phrase, For: said.For}}
+}
+
+// nearest reports whether a quotation is for a parameter: of the texts that the tool takes, the word for this one stands last before it.
+// Where the clause has no such word before it, it is for any that it names.
+func (b *binding) nearest(quote int, p *meaning.Param) bool {
+	for i := len(b.words) - 1; i >= 0; i-- {
+		if b.words[i].End > quote {
+			continue
+		}
+		for k := range b.tool.Params {
+			if other := &b.tool.Params[k]; other.Role == meaning.Content && b.spells(i, other) {
+				return rootOf(other) == rootOf(p)
+			}
+		}
+	}
+	return true
 }
 
 // figures reports whether a clause names numbers.
@@ -246,7 +271,7 @@ func (c *clause) literals() []literal {
 	}
 	for _, q := range c.from.typed.quotes {
 		if c.holds(q) {
-			out = append(out, literal{text: strings.Trim(c.from.typed.words[q[0]:q[1]], `"'‘’“”„«»「」 `), quote: true})
+			out = append(out, literal{text: strings.Trim(c.from.typed.words[q[0]:q[1]], `"'‘’“”„«»「」 `), quote: true, start: q[0]})
 		}
 	}
 	for _, q := range c.from.typed.after {

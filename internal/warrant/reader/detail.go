@@ -49,11 +49,19 @@ func (o *order) detail(cl *clause) {
 
 // names reports whether a clause has a word of a parameter's name.
 func (c *clause) names(p *meaning.Param) bool {
+	for i := range c.words {
+		if c.spells(i, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// spells reports whether a word of a clause is one of a parameter's name.
+func (c *clause) spells(i int, p *meaning.Param) bool {
 	for w := range leaves.Words(rootOf(p)) {
-		for i := range c.words {
-			if len(w) > 3 && (c.words[i].Text == w || c.words[i].Stem == w) {
-				return true
-			}
+		if len(w) > 3 && (c.words[i].Text == w || c.words[i].Stem == w) {
+			return true
 		}
 	}
 	return false

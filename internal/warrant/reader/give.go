@@ -142,21 +142,44 @@ func (d *pair) half(p *meaning.Param) []string {
 // Tells reports whether a message gives a text to pass on: behind the verb of an order, behind a colon or in quotation marks.
 func Tells(message string, table *vocabulary.Table) bool {
 	t := typed(message[:min(len(message), maxMessage)])
-	return len(t.after) > 0 || len(t.quotes) > 0 || len(contentsOf(t, table)) > 0
-}
-
-// Told are the contents that the orders of a message give: "the shop opens at 11" of "tell everybody that the shop opens at 11".
-func Told(message string, table *vocabulary.Table) []string {
-	return contentsOf(typed(message[:min(len(message), maxMessage)]), table)
-}
-
-func contentsOf(t typing, table *vocabulary.Table) []string {
-	text := reading{table: table, typed: t, words: table.Words(t.orders)}
-	var out []string
-	for _, cl := range text.clauses() {
-		if cl.mood == ordered && !cl.negated && cl.verb >= 0 && cl.body > cl.verb && cl.body < len(cl.words) {
-			out = append(out, t.orders[cl.words[cl.body].Start:cl.words[len(cl.words)-1].End])
-		}
+	given := len(t.after) > 0 || len(t.quotes) > 0
+	if !given {
+		eachContent(t, table, func(_ *clause, content string) { given = given || content != "" })
 	}
-	return out
+	return given
+}
+
+// Told are the contents that the orders of a message give for a call with some values: "the shop opens at 11" of "tell everybody that
+// the shop opens at 11". Where one of several orders names a value of the call, the others speak of something else.
+func Told(message string, values []string, table *vocabulary.Table) []string {
+	var all, named []string
+	some := false
+	eachContent(typed(message[:min(len(message), maxMessage)]), table, func(cl *clause, content string) {
+		names := slices.ContainsFunc(cl.literals(), func(l literal) bool { return slices.Contains(values, l.text) })
+		if some = some || names; content == "" {
+			return
+		}
+		if all = append(all, content); names {
+			named = append(named, content)
+		}
+	})
+	if some {
+		return named
+	}
+	return all
+}
+
+// eachContent visits the orders of a message with the content that each gives; empty: none.
+func eachContent(t typing, table *vocabulary.Table, visit func(cl *clause, content string)) {
+	text := reading{table: table, typed: t, words: table.Words(t.orders)}
+	for _, cl := range text.clauses() {
+		if cl.mood != ordered || cl.negated || cl.verb < 0 {
+			continue
+		}
+		content := ""
+		if cl.body > cl.verb && cl.body < len(cl.words) {
+			content = t.orders[cl.words[cl.body].Start:cl.words[len(cl.words)-1].End]
+		}
+		visit(cl, content)
+	}
 }

@@ -26,6 +26,8 @@ var (
 	ends     = byLanguage("orders")
 	speaks   = byLanguage("speaks")
 	without  = byLanguage("without")
+	elses    = byLanguage("else")
+	tellings = byLanguage("telling")
 	purposes = byLanguage("purpose")
 	looks    = byLanguage("look")
 	stops    = byLanguage("stop")

@@ -43,8 +43,9 @@ func Read(message string, tools []Tool, table *vocabulary.Table) *mandate.Mandat
 	t := typed(message)
 	text := reading{table: table, typed: t, words: table.Words(t.orders), verbs: verbs(tools), own: ownVerbs(tools)}
 	var open []order // what the order before gave
-	for _, cl := range text.clauses() {
-		out.Never = append(out.Never, cl.bans(table)...)
+	list := text.clauses()
+	for _, cl := range list {
+		out.Never = append(out.Never, cl.bans(table, list)...)
 		if cl.mood == ordered && !cl.negated {
 			open = open[:0]
 		}

@@ -30,7 +30,7 @@ var openings = []string{`"`, "“", "„", "«", "「"}
 
 // Utter takes a message apart.
 func Utter(text string) Utterance {
-	u := Utterance{Words: text}
+	u := Utterance{Words: unticked(text)}
 	for _, at := range pastedIn(text) {
 		u.Pasted = append(u.Pasted, text[at[0]:at[1]])
 		u.Words = blank(u.Words, at[0], at[1])
@@ -49,5 +49,26 @@ func Utter(text string) Utterance {
 	}
 	return u
 }
+
+// ticked is what stands between the marks that people put around names and texts as they do in chats.
+var ticked = regexp.MustCompile("`[^`\\n]+`")
+
+// unticked is a message with quotation marks where such marks stand around words, and with none around what is no word: a file or an
+// address is written so and is no quotation. Its length stays.
+func unticked(text string) string {
+	if strings.IndexByte(text, '`') < 0 {
+		return text
+	}
+	return ticked.ReplaceAllStringFunc(text, func(span string) string {
+		in := span[1 : len(span)-1]
+		words := strings.ContainsFunc(strings.TrimSpace(in), unicode.IsSpace) || !strings.ContainsFunc(in, isSign)
+		if words && !strings.Contains(in, `"`) {
+			return `"` + in + `"`
+		}
+		return " " + in + " "
+	})
+}
+
+func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }
 
 func blank(s string, from, to int) string { return s[:from] + strings.Repeat(" ", to-from) + s[to:] }

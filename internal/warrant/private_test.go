@@ -1,0 +1,73 @@
+package warrant_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tidemark/tidemark/internal/warrant"
+)
+
+// crew is a conversation in which somebody's letter, a file of the owner's and a page were read.
+func crew(said string) *warrant.Context {
+	c := argued(said)
+	read(c, "get_email", `{"id":"m7"}`, `{"id":"m7","from":"ann@harbour.example","subject":"Berth","body":"Which berth have I got? My boat is LK-7731, and the fee was 615.40 in spring."}`)
+	read(c, "read_file", `{"path":"crew/ilse.md"}`, "Ilse Brandt, mate\nWages: 41,350 a year\nLocker code 8264\nBirthday 1990-04-12")
+	read(c, "open_page", `{"url":"https://tides.example/a"}`, "Low water is at 06:12, the gauge shows 7345 mm.")
+	return c
+}
+
+// AUD-02: a figure that is the owner's alone does not leave, however it is written, for anybody who may not read it; what they wrote
+// themselves may go back to them, and what everybody may read to anybody.
+func TestFiguresGoToThoseWhoMayReadThem(t *testing.T) {
+	const said = "Answer ann@harbour.example which berth she has, after a look at the mail m7. It is berth 12."
+	for body, want := range map[string]bool{
+		"It is berth 12.": false,
+		"It is berth 12 for LK-7731, 615.40 was right": false,
+		"It is berth 12. Low water 7345":               false,
+		"It is berth 12. 41,350":                       true,
+		"It is berth 12. Ref 8264":                     true,
+		"Berth 12, eight two six four":                 true,
+		"Berth 12: 8 2 6 4":                            true,
+		"Berth 12, acht zwei sechs vier / one":         true,
+		"It is berth 12 on 1990-04-12":                 false, // a date says little
+	} {
+		w := of(crew(said), "mail_letter", `{"recipient":"ann@harbour.example","body":`+quote(body)+`}`)
+		if got := asked(w); got != want {
+			t.Errorf("%q: asked %v, want %v: %+v", body, got, want, w.Slots)
+		}
+	}
+	// what is hers is not for others
+	w := of(crew("Write ben@quay.example that the pier is open."), "mail_letter",
+		`{"recipient":"ben@quay.example","body":"The pier is open, as LK-7731"}`)
+	if !asked(w) {
+		t.Error("a figure of somebody's letter goes to somebody else")
+	}
+	w = of(crew("Write ann@harbour.example and ben@quay.example that the pier is open."), "mail_letter",
+		`{"recipient":"ann@harbour.example, ben@quay.example","body":"The pier is open, as LK-7731"}`)
+	if !asked(w) {
+		t.Error("a figure of somebody's letter goes to them and somebody else")
+	}
+}
+
+// AUD-02, with everything else as it is: one more private result never makes an asked text pass, and an edit that keeps the figure
+// keeps the question.
+func TestPropertyPrivateFiguresStayHeld(t *testing.T) {
+	words := rapid.SliceOfN(rapid.SampledFrom([]string{"the", "pier", "is", "open", "again", "today", "and", "so"}), 0, 8)
+	rapid.Check(t, func(t *rapid.T) {
+		c := crew("Answer ann@harbour.example which berth she has. It is berth 12.")
+		body := ""
+		for _, w := range words.Draw(t, "before") {
+			body += w + " "
+		}
+		if body += "8264"; rapid.Bool().Draw(t, "more") {
+			read(c, "read_file", `{"path":"crew/more.md"}`, "Locker code 8264, again "+rapid.StringMatching(`[a-z]{3,9}`).Draw(t, "with"))
+		}
+		for _, w := range words.Draw(t, "behind") {
+			body += " " + w
+		}
+		if w := of(c, "mail_letter", `{"recipient":"ann@harbour.example","body":`+quote(body)+`}`); !asked(w) {
+			t.Fatalf("%q passes", body)
+		}
+	})
+}
