@@ -157,6 +157,26 @@ func (w world) Stray(text string, sources []string) string {
 	return found
 }
 
+// names reports whether a phrase of the owner's names the result of a step as something to pass on. Whom the call is for does not: who
+// writes a letter chooses whom they name in it. To its only author it may go back.
+func (w world) names(step uint64, phrase string) bool {
+	all := w.c.records.All()
+	if !all.Names(step, phrase) {
+		return false
+	}
+	rest, low := phrase, strings.ToLower(phrase)
+	for _, who := range w.to.People {
+		for at := strings.Index(low, who); at >= 0 && len(low) == len(rest); at = strings.Index(low, who) {
+			rest, low = rest[:at]+" "+rest[at+len(who):], low[:at]+" "+low[at+len(who):]
+		}
+	}
+	if rest == phrase || all.Names(step, rest) {
+		return true
+	}
+	author, _ := mandate.AuthorOf(all.Author("", step))
+	return len(w.to.People) == 1 && strings.EqualFold(string(author), w.to.People[0])
+}
+
 func (w world) stray(text string, sources []string) string {
 	c, named := w.c, map[uint64]bool{}
 	if len(sources) == 0 {
@@ -165,7 +185,7 @@ func (w world) stray(text string, sources []string) string {
 	of := func(step uint64) bool {
 		is, known := named[step]
 		if !known {
-			is = w.known(step) || slices.ContainsFunc(sources, func(s string) bool { return c.records.All().Names(step, s) })
+			is = slices.ContainsFunc(sources, func(s string) bool { return w.names(step, s) })
 			named[step] = is
 		}
 		return is

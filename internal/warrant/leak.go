@@ -302,15 +302,9 @@ func (j *judging) readers(values []leaves.Leaf) audience.Set {
 	return audience.Of(names...)
 }
 
-// known reports whether everybody whom a call tells something has the result of a step already: it is from them, or went to them.
-// What everybody may read is not meant: whether to pass that on is another question.
-func (w world) known(step uint64) bool {
-	has := w.c.readers[step]
-	return !has.Public && len(w.to.People) > 0 && has.Covers(w.to)
-}
-
 // private finds a figure or a code that is of results which the owner did not name, and which somebody would read who may not: in
-// digits, in words or spaced out.
+// digits, in words or spaced out. Words in a row are looked for whoever may read them: who has a letter already may still be told
+// something in the owner's name that its writer worded.
 func (w world) private(text string, of func(uint64) bool) string {
 	c := w.c
 	may := func(step uint64) bool { return of(step) || c.readers[step].Covers(w.to) }

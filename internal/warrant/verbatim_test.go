@@ -36,6 +36,7 @@ func TestATextGivenWordForWordBinds(t *testing.T) {
 		"The pier is open again.":                                                  false,
 		"Hello all,\nThe pier is open again.\nKind regards":                        false,
 		"The pier is open again. Wages: 41,350 a year":                             true,
+		"The pier is open again. {{file}}":                                         true,
 		"The pier is open again. She has 41,350":                                   true,
 		"The pier is open again. LK-7731":                                          true,
 		"The pier is open again. The mate lives at Quay Road in Lowhaven":          true,

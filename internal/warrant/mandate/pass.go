@@ -166,8 +166,8 @@ func (p *pass) leaves(v *Value) string {
 	if v.Role != Text {
 		return ""
 	}
-	if strings.Contains(v.Text, "{{") || strings.Contains(v.Text, "${") || strings.Contains(v.Text, "$(") {
-		return "somebody else fills in what it holds"
+	if fills(v.Text) {
+		return whyFilled
 	}
 	if !p.call.Reaches || p.headed(v.Text) {
 		return ""
@@ -176,6 +176,13 @@ func (p *pass) leaves(v *Value) string {
 		return "it holds what was read elsewhere"
 	}
 	return ""
+}
+
+const whyFilled = "somebody else fills in what it holds"
+
+// fills reports whether a text has a place that something else is put into on its way.
+func fills(text string) bool {
+	return strings.Contains(text, "{{") || strings.Contains(text, "${") || strings.Contains(text, "$(")
 }
 
 // headed reports whether a text is the title of what is answered.

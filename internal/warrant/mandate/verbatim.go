@@ -47,6 +47,9 @@ func (p *pass) exactly(v *Value, given []string) string {
 	if !found {
 		return "you gave this text word for word, and it is another one"
 	}
+	if fills(rest) {
+		return whyFilled
+	}
 	if p.call.Reaches {
 		if p.stray = p.world.Stray(rest, nil); p.stray != "" {
 			return "you gave this text word for word, and it holds what was read besides"
