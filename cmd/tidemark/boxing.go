@@ -22,8 +22,8 @@ import (
 // boxable are the agents whose commands can be sent into a box.
 func boxable() []string {
 	return slices.DeleteFunc(catalogue.SetupNames(), func(name string) bool {
-		a := catalogue.Lookup(name)
-		return a.Rewrite == nil && a.Prefix == nil
+		s, err := catalogue.FindSetup(name)
+		return err != nil || s.Unboxed != ""
 	})
 }
 
@@ -38,6 +38,9 @@ func (e *env) tryBoxing(w install.World, f *installFlags, names []string) error 
 	for _, name := range names {
 		if !slices.Contains(boxable(), name) {
 			can := strings.Join(boxable(), ", ")
+			if s, err := catalogue.FindSetup(name); err == nil {
+				return fmt.Errorf("--box: %s: %s (boxes are for %s)", name, s.Unboxed, can)
+			}
 			return fmt.Errorf("--box: commands of %s cannot be sent into a box (only those of %s)", name, can)
 		}
 		if own := install.PrefixTaken(w, name); own != "" {
