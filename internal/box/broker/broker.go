@@ -53,6 +53,8 @@ type Options struct {
 	Pins Pins
 	// Inside runs a command in the session's box, which has no way out that was not asked about.
 	Inside func(ctx context.Context, c box.Command) (box.Exit, error)
+	// SignIn is what signs the owner in at a service, found with this machine's programs; nil: nobody can.
+	SignIn func(ctx context.Context, host, programs string) (string, error)
 }
 
 // Broker runs what was allowed to leave, for one session.
@@ -109,6 +111,12 @@ type File struct {
 
 // Prepare finds out what a form would do. Nothing is asked outside for it.
 func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
+	switch f.Program {
+	case "gh":
+		return b.gh(ctx, f)
+	case "curl":
+		return b.curl(f)
+	}
 	switch f.Program + " " + f.Verb {
 	case "git push":
 		return b.push(ctx, f)

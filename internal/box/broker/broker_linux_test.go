@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"io"
@@ -113,7 +114,7 @@ func (o *office) certificate(names ...string) *tls.Config {
 	}
 	from := time.Now().Add(-time.Hour)
 	made := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: from.Add(48 * time.Hour), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "of a test"}, NotBefore: from, NotAfter: from.Add(48 * time.Hour), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, made, made, key.Public(), key)
 	if err != nil {

@@ -29,7 +29,7 @@ type Form struct {
 	Flags   []string // options that take no value, as they stand there
 
 	Brings   bool // it carries nothing there but names, and changes only what is here
-	Lists    bool // what it brings stands in a list of the workspace's, which only the broker looks at
+	Lists    bool // it is plain where there is a broker alone, which looks at what it brings
 	Brokered bool // the broker runs it: with one capability, and no code of the workspace or of a package
 }
 
