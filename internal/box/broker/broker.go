@@ -130,6 +130,10 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.install(f, "npm")
 	case "npm ci":
 		return b.locked(f, "npm")
+	case "uv add", "uv pip install":
+		return b.install(f, "uv")
+	case "uv sync":
+		return b.locked(f, "uv")
 	case "pip install", "pip3 install", "python -m pip install", "python3 -m pip install":
 		if f.Slot("requirement") != "" {
 			return b.locked(f, "pip")

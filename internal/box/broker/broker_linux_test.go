@@ -108,23 +108,35 @@ func newOffice(t *testing.T) *office {
 }
 
 func (o *office) certificate(names ...string) *tls.Config {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		o.t.Fatal(err)
-	}
 	from := time.Now().Add(-time.Hour)
-	made := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "of a test"}, NotBefore: from, NotAfter: from.Add(48 * time.Hour), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
+	issue := func(about *x509.Certificate, by *x509.Certificate, signer *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		if signer == nil {
+			signer = key
+		}
+		raw, err := x509.CreateCertificate(rand.Reader, about, by, key.Public(), signer)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		return raw, key
 	}
-	raw, err := x509.CreateCertificate(rand.Reader, made, made, key.Public(), key)
-	if err != nil {
-		o.t.Fatal(err)
+	above := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "who signs"}, NotBefore: from, NotAfter: from.Add(48 * time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
+	raw, signer := issue(above, above, nil)
+	leaf, key := issue(&x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "of a test"}, NotBefore: from, NotAfter: from.Add(48 * time.Hour), DNSNames: names,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}, above, signer)
 	ca := filepath.Join(o.Home, "ca.pem")
 	o.ca = ca
 	o.Put(ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})))
 	o.Put(filepath.Join(o.Home, ".gitconfig"), "[user]\n\tname = d\n\temail = d@acme.example\n[init]\n\tdefaultBranch = main\n[http]\n\tsslCAInfo = "+ca+"\n")
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf, raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
 }
 
 // broker opens the session's box, if it is not open yet, and a broker for it.

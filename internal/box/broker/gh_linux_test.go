@@ -89,6 +89,8 @@ func (o *forge) serve(w http.ResponseWriter, r *http.Request) {
 		data = map[string]any{"createPullRequest": map[string]any{"pullRequest": pull}}
 	case strings.Contains(q, "createIssue"):
 		data = map[string]any{"createIssue": map[string]any{"issue": map[string]any{"id": "I_1", "url": "https://github.com/acme/web/issues/8"}}}
+	case strings.Contains(q, "PullRequestForBranch"):
+		repo["pullRequests"] = map[string]any{"nodes": []any{}}
 	case strings.Contains(q, "PullRequestList"), strings.Contains(q, "pullRequests("):
 		repo["pullRequests"] = map[string]any{"totalCount": 1, "nodes": []any{pull}, "pageInfo": map[string]any{"hasNextPage": false}}
 	}
