@@ -49,6 +49,8 @@ type Options struct {
 	Relay relay.Options
 	// CAFile holds certificates of registries that programs would not believe otherwise; empty: there are none.
 	CAFile string
+	// Sums is the database of the sums of modules, as go names it; empty: the one that go asks by itself.
+	Sums string
 	// Pins are the lists of packages that are as they were before others had a say here; nil: none is known.
 	Pins Pins
 	// Inside runs a command in the session's box, which has no way out that was not asked about.
@@ -130,6 +132,8 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.install(f, "npm")
 	case "npm ci":
 		return b.locked(f, "npm")
+	case "go get":
+		return b.goGet(f)
 	case "uv add", "uv pip install":
 		return b.install(f, "uv")
 	case "uv sync":

@@ -146,7 +146,7 @@ func (o *office) broker() *broker.Broker {
 		o.session = o.Open(o.want)
 	}
 	return broker.New(broker.Options{
-		Want: o.want, State: filepath.Dir(o.want.State), Relay: o.opts, Pins: o.pins, CAFile: o.ca,
+		Want: o.want, State: filepath.Dir(o.want.State), Relay: o.opts, Pins: o.pins, CAFile: o.ca, Sums: "off",
 		Inside: func(_ context.Context, c box.Command) (box.Exit, error) {
 			j, err := o.session.Start(c)
 			if err != nil {
@@ -506,7 +506,7 @@ func TestWhatIsNotDoneHere(t *testing.T) {
 	o.Must("git config remote.origin.url " + o.url)
 	for _, line := range []string{
 		"git push --tags origin main", "git push origin v1", "git push origin main:refs/tags/x", "git push other main", "git pull", "git fetch origin main:x", "git ls-remote origin",
-		"git fetch --depth 1 origin", "git push origin nothing", "npm view left-pad", "go get a.example/b", "gh pr create -f", "ssh a.example id", "git fetch https://git.acme.example/x.git",
+		"git fetch --depth 1 origin", "git push origin nothing", "npm view left-pad", "go install a.example/b", "gh pr create -f", "ssh a.example id", "git fetch https://git.acme.example/x.git",
 	} {
 		if d, err := o.prepare(line); !errors.Is(err, broker.ErrNotHere) {
 			t.Errorf("%s: %v %+v", line, err, d)

@@ -130,8 +130,11 @@ func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (
 // be built is not fetched.
 func (x *installing) command(dir string) []string {
 	to := filepath.Join(dir, brought)
-	if x.manager == "uv" {
+	switch x.manager {
+	case "uv":
 		return x.uv(dir)
+	case "go":
+		return x.goFetch(dir)
 	}
 	if x.manager == "npm" {
 		verb, what := "install", x.names
@@ -165,6 +168,9 @@ func (x *installing) offline(shown string) []string {
 			"npm_config_cache=" + shown, "npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false",
 			"npm_config_update_notifier=false",
 		}
+	}
+	if x.manager == "go" {
+		return goOffline(shown)
 	}
 	if x.manager == "uv" {
 		out := []string{"UV_CACHE_DIR=" + shown, "UV_OFFLINE=1", "UV_PYTHON_DOWNLOADS=never", "UV_LINK_MODE=copy"}

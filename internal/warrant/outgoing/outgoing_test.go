@@ -320,3 +320,20 @@ func TestLettersBehindOneDash(t *testing.T) {
 		t.Errorf("a value that looks like letters: %v %t", f.Slots, ok)
 	}
 }
+
+// What hands over more than one deed is for no broker, with whatever options.
+func TestWhatNoBrokerRuns(t *testing.T) {
+	for _, line := range []string{
+		"docker ps", "docker pull a/b", "docker push a/b", "docker logs web", "docker rm -f web", "kubectl get pods", "kubectl logs web", "kubectl delete pod web", "ssh web.acme.example id", "scp a.md web.acme.example:/x",
+		"rsync -a a web.acme.example:/x", "terraform plan", "terraform apply -auto-approve",
+	} {
+		if f, ok := outgoing.Plain(line); !ok || f.Brokered || f.Why == "" {
+			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
+		}
+	}
+	for _, line := range []string{"gh pr list", "curl https://a.example/x", "git push origin main", "uv sync", "go get a.example/b", "npm ci"} {
+		if f, ok := outgoing.Plain(line); !ok || !f.Brokered || f.Why != "" {
+			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
+		}
+	}
+}
