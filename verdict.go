@@ -435,9 +435,8 @@ func Brokers(ctx context.Context, workspace string) context.Context {
 
 // The rules of calls that run in a box, and of calls in a session where one did not.
 const (
-	RuleConfined   = "confine"
-	RuleUnbrokered = "no-broker"
-	RuleClosed     = "session-closed"
+	RuleConfined = "confine"
+	RuleClosed   = "session-closed"
 )
 
 // confine turns a decision about a command of the host's own shell into one for a box, where the door can have it run there,
@@ -457,10 +456,7 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leav
 	form, leaves := outgoing.Plain(line)
 	leaves = leaves && (x.boxes.brokers || !form.Lists)
 	if !ok || leaves && !(form.Brokered && x.boxes.brokers) {
-		if leaves && form.Why != "" && d.Effect == policy.Confirm { // so that nobody wonders why this one is not boxed
-			why := policy.Reason{Rule: RuleUnbrokered, Effect: policy.Confirm, Text: form.Why}
-			d.Reasons = append(slices.Clone(d.Reasons), why)
-		}
+		unbrokered(d, form.Why)
 		return "", l
 	}
 	spoken := when == policy.ConfineAlways || x.taint.Mark.Level <= trust.Shared || tool.IsBoxCanary(line)

@@ -230,7 +230,20 @@ func (e *env) printLeft(l entry.Left) {
 	} else {
 		e.printf("box of session %s: %s, %s\n", named(l.Session), l.Workspace, how)
 	}
+	changed := map[string]string{}
+	if data, err := e.dataFolder(); err == nil && len(l.Aside) > 0 {
+		for _, a := range keeper.AsideIn(data) {
+			if a.Home != "" {
+				changed[a.Kept] = a.Path
+			}
+		}
+	}
 	for _, a := range l.Aside {
+		if path := changed[a]; path != "" {
+			e.printf("  it changed %s of your home, in a copy: tidemark box take %s keeps that, drop throws it away\n",
+				text.OneLine(path), keeper.AsideID(a))
+			continue
+		}
 		e.printf("  put aside, in %s: tidemark box take %s, or drop\n", text.OneLine(a), keeper.AsideID(a))
 	}
 	if l.Layer > 0 {

@@ -332,7 +332,8 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 		return r.URL, tokens.Agent, err
 	}}
 	k, err := keeper.New(keeper.Options{
-		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Asker: monitor, Idle: idle, SignIn: broker.SignIn,
+		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Asker: monitor, Idle: idle,
+		SignIn: broker.SignIn,
 		Closed: func() []int { return monitorsPorts(p) },
 		Take: func(session, workspace string) (keeper.Snapshot, error) {
 			_ = store.Prune(time.Now()) // what is too much stays a while longer

@@ -18,7 +18,8 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 )
 
-// ghHost is where repositories are if nothing else is said, and asked for at another name. A computer of a company's own is asked by its own.
+// ghHost is where repositories are if nothing else is said; it is asked by another name. A computer of a company's own is asked by its
+// own.
 const ghHost = "github.com"
 
 func ghAPI(host string) string {
@@ -157,8 +158,8 @@ func SignIn(ctx context.Context, host, programs string) (string, error) {
 		cmd := exec.CommandContext(ctx, path, "auth", "token", "--hostname", host) //nolint:gosec // a program of this machine's
 		cmd.Dir, cmd.WaitDelay = "/", time.Second
 		cmd.Env = []string{
-			"HOME=" + me.HomeDir, "PATH=/usr/local/bin:/usr/bin:/bin", "XDG_RUNTIME_DIR=" + run, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + run + "/bus",
-			"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
+			"HOME=" + me.HomeDir, "PATH=/usr/local/bin:/usr/bin:/bin", "XDG_RUNTIME_DIR=" + run,
+			"DBUS_SESSION_BUS_ADDRESS=unix:path=" + run + "/bus", "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
 		}
 		out, err := cmd.Output()
 		token := strings.TrimSpace(string(out))
@@ -184,9 +185,10 @@ func (x *consulting) run(ctx context.Context, files [3]*os.File) (box.Exit, erro
 		return none, err
 	}
 	env := []string{
-		"GH_TOKEN=" + token, "GH_ENTERPRISE_TOKEN=" + token, "GH_CONFIG_DIR=" + filepath.Join(dir, "gh"), "GH_HOST=" + x.host, "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
-		"GH_PAGER=cat", "GH_BROWSER=/bin/false", "GH_EDITOR=/bin/false", "GH_TELEMETRY=0", "NO_COLOR=1", "XDG_STATE_HOME=" + dir,
-		"XDG_DATA_HOME=" + dir, "XDG_CACHE_HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CEILING_DIRECTORIES=/",
+		"GH_TOKEN=" + token, "GH_ENTERPRISE_TOKEN=" + token, "GH_CONFIG_DIR=" + filepath.Join(dir, "gh"), "GH_HOST=" + x.host,
+		"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_PAGER=cat", "GH_BROWSER=/bin/false", "GH_EDITOR=/bin/false",
+		"GH_TELEMETRY=0", "NO_COLOR=1", "XDG_STATE_HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CACHE_HOME=" + dir,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CEILING_DIRECTORIES=/",
 	}
 	var read []string
 	if ca := x.b.opts.CAFile; ca != "" {

@@ -35,9 +35,9 @@ func (b *Broker) goGet(f outgoing.Form) (*Deed, error) {
 func (x *installing) goFetch(dir string) []string {
 	env := []string{
 		"env", "GOENV=off", "GOFLAGS=-mod=mod -modcacherw", "GOTOOLCHAIN=local", "GOPROXY=https://" + registries("go")[0].host,
-		"GOSUMDB=" + cmp.Or(x.b.opts.Sums, registries("go")[1].host), "GOVCS=*:off", "GOPRIVATE=", "GONOPROXY=none", "GONOSUMDB=none", "GOINSECURE=",
-		"GOWORK=off", "GOMODCACHE=" + filepath.Join(dir, brought), "GOPATH=" + filepath.Join(dir, "path"), "GOCACHE=" + filepath.Join(dir, "cache"),
-		"CGO_ENABLED=0", "go", "-C", dir, "get",
+		"GOSUMDB=" + cmp.Or(x.b.opts.Sums, registries("go")[1].host), "GOVCS=*:off", "GOPRIVATE=", "GONOPROXY=none", "GONOSUMDB=none",
+		"GOINSECURE=", "GOWORK=off", "CGO_ENABLED=0", "GOMODCACHE=" + filepath.Join(dir, brought), "GOPATH=" + filepath.Join(dir, "path"),
+		"GOCACHE=" + filepath.Join(dir, "cache"), "go", "-C", dir, "get",
 	}
 	return slices.Concat(env, x.more, []string{"--"}, x.names)
 }
@@ -45,6 +45,7 @@ func (x *installing) goFetch(dir string) []string {
 // goOffline has the session's go take what was fetched, and look nowhere else. Their sums were looked up where they were fetched.
 func goOffline(shown string) []string {
 	return []string{
-		"GOPROXY=file://" + strings.TrimSuffix(shown, "/") + "/cache/download", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOVCS=*:off", "GONOPROXY=none",
+		"GOPROXY=file://" + strings.TrimSuffix(shown, "/") + "/cache/download", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOVCS=*:off",
+		"GONOPROXY=none",
 	}
 }

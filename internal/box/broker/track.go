@@ -25,44 +25,59 @@ func Follows(line string) (Following, bool) {
 	if !ok || len(words) < 3 || words[0] != "git" {
 		return Following{}, false
 	}
-	var f Following
+	takes, says := followOptions(words[1])
 	var operands []string
-	tracks := false
+	given := map[string]string{}
 	for rest := words[2:]; len(rest) > 0; rest = rest[1:] {
-		w := rest[0]
-		switch name, value, given := strings.Cut(w, "="); {
-		case !strings.HasPrefix(w, "-"):
-			operands = append(operands, w)
-		case words[1] == "branch" && (w == "-u" || name == "--set-upstream-to"):
-			if !given {
-				if len(rest) < 2 {
-					return f, false
-				}
-				value, rest = rest[1], rest[1:]
-			}
-			f.up, f.Alone = value, true
-		case words[1] != "branch" && (w == "-t" || w == "--track" || w == "--track=direct"):
-			tracks = true
-		case words[1] == "switch" && (w == "-c" || w == "--create"), words[1] == "checkout" && w == "-b":
-			if len(rest) < 2 || f.branch != "" {
-				return f, false
-			}
-			f.branch, rest = rest[1], rest[1:]
-		case w == "-q" || w == "--quiet":
-		default:
-			return f, false
+		name, value, with := strings.Cut(rest[0], "=")
+		switch {
+		case !strings.HasPrefix(name, "-"):
+			operands = append(operands, rest[0])
+			continue
+		case takes[name] == "" || with && !strings.HasPrefix(name, "--"):
+			return Following{}, false
+		case takes[name] == "flag" && with && value != "direct", takes[name] != "flag" && !with && len(rest) < 2:
+			return Following{}, false
+		case takes[name] != "flag" && !with:
+			value, rest = rest[1], rest[1:]
+		}
+		if _, twice := given[name]; twice {
+			return Following{}, false
+		}
+		given[name] = value
+	}
+	return says(given, operands)
+}
+
+// followOptions are the options of a verb of git's that are known here, each a flag or with the value of that name, and what they say.
+func followOptions(verb string) (takes map[string]string, says func(given map[string]string, operands []string) (Following, bool)) {
+	takes = map[string]string{"-q": "flag", "--quiet": "flag"}
+	switch verb {
+	case "branch":
+		takes["-u"], takes["--set-upstream-to"] = "up", "up"
+		return takes, func(given map[string]string, operands []string) (Following, bool) {
+			f := Following{up: given["-u"] + given["--set-upstream-to"], branch: strings.Join(operands, ""), Alone: true}
+			return f, len(operands) < 2 && f.fine()
+		}
+	case "switch", "checkout":
+		takes["-t"], takes["--track"] = "flag", "flag"
+		for _, name := range map[string][]string{"switch": {"-c", "--create"}, "checkout": {"-b"}}[verb] {
+			takes[name] = "branch"
+		}
+		return takes, func(given map[string]string, operands []string) (Following, bool) {
+			_, short := given["-t"]
+			_, long := given["--track"]
+			f := Following{up: strings.Join(operands, " "), branch: given["-c"] + given["--create"] + given["-b"]}
+			return f, (short || long) && len(operands) == 1 && f.fine()
 		}
 	}
-	switch {
-	case f.Alone && words[1] == "branch" && len(operands) < 2:
-		f.branch = strings.Join(operands, "")
-	case tracks && (words[1] == "switch" || words[1] == "checkout") && len(operands) == 1:
-		f.up = operands[0]
-	default:
-		return f, false
-	}
-	fine := func(name string) bool { return branchName.MatchString(name) && !strings.Contains(name, "..") }
-	return f, fine(f.up) && (f.branch == "" || fine(f.branch))
+	return nil, func(map[string]string, []string) (Following, bool) { return Following{}, false }
+}
+
+// fine reports whether the names are no more than names.
+func (f *Following) fine() bool {
+	name := func(s string) bool { return branchName.MatchString(s) && !strings.Contains(s, "..") }
+	return name(f.up) && (f.branch == "" || name(f.branch))
 }
 
 // Follow writes it down, and says what was.

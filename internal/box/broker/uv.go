@@ -12,8 +12,8 @@ import (
 // uvNames is the file in the broker's folder that has the names of packages.
 const uvNames = "names.in"
 
-// uv has uv fetch into its own form of a cache, from which the session's uv takes it: with no settings but these, no code of a package (nothing is
-// built) and none of the project (it is not installed).
+// uv has uv fetch into its own form of a cache, from which the session's uv takes it: with no settings but these, no code of a package
+// (nothing is built) and none of the project (it is not installed).
 func (x *installing) uv(dir string) []string {
 	common := []string{
 		"--no-config", "--no-build", "--no-python-downloads", "--quiet", "--cache-dir", filepath.Join(dir, brought),

@@ -72,7 +72,7 @@ type Aside struct {
 	ID        string `json:"id"`
 	Session   string `json:"session,omitzero"`
 	Workspace string `json:"workspace,omitzero"`
-	Path      string `json:"path,omitzero"` // where it was, below the workspace; of a changed file of the home folder the whole path; empty: nobody knows
+	Path      string `json:"path,omitzero"` // where it was, below the workspace, or whole if it is of the home; empty: nobody knows
 	Home      string `json:"home,omitzero"` // the home folder that it is of
 	Sum       string `json:"sum,omitzero"`  // of a file of the home folder: what is in its place, by its SHA-256; empty: nothing
 	Kept      string `json:"kept"`          // where it is
