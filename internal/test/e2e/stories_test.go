@@ -94,8 +94,8 @@ func installs(t *testing.T, r *rig) {
 	w := open(t, r, with{bare: true})
 	before := w.settings()
 	said := w.tidemark("install", r.name)
-	for _, who := range []string{"the hook alone: ", "the real agent: "} {
-		if want := who + cmp.Or(r.trial, "blocked"); !strings.Contains(said, want) {
+	for _, want := range []string{"the hook alone: " + cmp.Or(r.alone, "blocked"), "the real agent: blocked"} {
+		if !strings.Contains(said, want) {
 			t.Errorf("install said %q, want %q in it", said, want)
 		}
 	}
