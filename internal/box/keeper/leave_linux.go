@@ -152,7 +152,7 @@ const (
 // wantedOf is what a person is asked about a command that leaves.
 func wantedOf(q *broker.Question, line string) Wanted {
 	w := Wanted{
-		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: q.Place, More: q.More, Packages: q.Packages, Command: line,
+		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: whole(q.Place, shownPlace), More: q.More, Packages: q.Packages, Command: line,
 	}
 	if len(q.Packages) > 0 {
 		w.Verb = "install"
@@ -161,7 +161,7 @@ func wantedOf(q *broker.Question, line string) Wanted {
 		text := strings.TrimPrefix(r.Name, "refs/heads/")
 		switch {
 		case q.Program != "git":
-			w.Refs = append(w.Refs, whole(text))
+			w.Refs = append(w.Refs, whole(text, shownWhole))
 			continue
 		case q.Verb != "push":
 		case r.To == "":
@@ -194,16 +194,19 @@ func wantedOf(q *broker.Question, line string) Wanted {
 	return w
 }
 
-// shownWhole is how much of a command is shown that is the deed itself.
-const shownWhole = 1500
+// How much is shown of a command that is the deed itself, and of a place.
+const (
+	shownWhole = 1400
+	shownPlace = 250
+)
 
-// whole is a text that a person must see all of, as far as that can be.
-func whole(s string) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) > shownWhole {
-		return fmt.Sprintf("%s … (%d bytes: the whole line stands below)", strings.ToValidUTF8(s[:shownWhole], ""), len(s))
+// whole is a text that a person must see all of: what is too long for its place stands in the command, and is told from every other by
+// its sum, so that a yes to one is none to another.
+func whole(s string, most int) string {
+	if valid := strings.ToValidUTF8(s, "?"); len(valid) <= most {
+		return valid
 	}
-	return s
+	return fmt.Sprintf("%s ... (%d bytes, SHA-256 %s: the command has all of it)", strings.ToValidUTF8(s[:most], ""), len(s), hashOf([]byte(s)))
 }
 
 // short is a text of somebody else's, as much of it as is shown.
