@@ -152,7 +152,8 @@ const (
 // wantedOf is what a person is asked about a command that leaves.
 func wantedOf(q *broker.Question, line string) Wanted {
 	w := Wanted{
-		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: whole(q.Place, shownPlace), More: q.More, Packages: q.Packages, Command: line,
+		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: whole(q.Place, shownPlace), More: q.More,
+		Packages: q.Packages, Command: line,
 	}
 	if len(q.Packages) > 0 {
 		w.Verb = "install"
@@ -206,7 +207,8 @@ func whole(s string, most int) string {
 	if valid := strings.ToValidUTF8(s, "?"); len(valid) <= most {
 		return valid
 	}
-	return fmt.Sprintf("%s ... (%d bytes, SHA-256 %s: the command has all of it)", strings.ToValidUTF8(s[:most], ""), len(s), hashOf([]byte(s)))
+	shown := strings.ToValidUTF8(s[:most], "")
+	return fmt.Sprintf("%s ... (%d bytes, SHA-256 %s: the command has all of it)", shown, len(s), hashOf([]byte(s)))
 }
 
 // short is a text of somebody else's, as much of it as is shown.
