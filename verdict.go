@@ -456,6 +456,7 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leav
 	form, leaves := outgoing.Plain(line)
 	leaves = leaves && (x.boxes.brokers || !form.Lists)
 	if !ok || leaves && !(form.Brokered && x.boxes.brokers) {
+		unbrokered(d, form.Why)
 		return "", l
 	}
 	spoken := when == policy.ConfineAlways || x.taint.Mark.Level <= trust.Shared || tool.IsBoxCanary(line)

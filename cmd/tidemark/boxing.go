@@ -22,8 +22,8 @@ import (
 // boxable are the agents whose commands can be sent into a box.
 func boxable() []string {
 	return slices.DeleteFunc(catalogue.SetupNames(), func(name string) bool {
-		a := catalogue.Lookup(name)
-		return a.Rewrite == nil && a.Prefix == nil
+		s, err := catalogue.FindSetup(name)
+		return err != nil || s.Unboxed != ""
 	})
 }
 
@@ -38,6 +38,9 @@ func (e *env) tryBoxing(w install.World, f *installFlags, names []string) error 
 	for _, name := range names {
 		if !slices.Contains(boxable(), name) {
 			can := strings.Join(boxable(), ", ")
+			if s, err := catalogue.FindSetup(name); err == nil {
+				return fmt.Errorf("--box: %s: %s (boxes are for %s)", name, s.Unboxed, can)
+			}
 			return fmt.Errorf("--box: commands of %s cannot be sent into a box (only those of %s)", name, can)
 		}
 		if own := install.PrefixTaken(w, name); own != "" {
@@ -227,7 +230,20 @@ func (e *env) printLeft(l entry.Left) {
 	} else {
 		e.printf("box of session %s: %s, %s\n", named(l.Session), l.Workspace, how)
 	}
+	changed := map[string]string{}
+	if data, err := e.dataFolder(); err == nil && len(l.Aside) > 0 {
+		for _, a := range keeper.AsideIn(data) {
+			if a.Home != "" {
+				changed[a.Kept] = a.Path
+			}
+		}
+	}
 	for _, a := range l.Aside {
+		if path := changed[a]; path != "" {
+			e.printf("  it changed %s of your home, in a copy: tidemark box take %s keeps that, drop throws it away\n",
+				text.OneLine(path), keeper.AsideID(a))
+			continue
+		}
 		e.printf("  put aside, in %s: tidemark box take %s, or drop\n", text.OneLine(a), keeper.AsideID(a))
 	}
 	if l.Layer > 0 {

@@ -22,6 +22,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/broker"
 	"github.com/tidemark/tidemark/internal/box/entry"
 	"github.com/tidemark/tidemark/internal/box/keeper"
 	"github.com/tidemark/tidemark/internal/box/outfit"
@@ -332,6 +333,7 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 	}}
 	k, err := keeper.New(keeper.Options{
 		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Asker: monitor, Idle: idle,
+		SignIn: broker.SignIn,
 		Closed: func() []int { return monitorsPorts(p) },
 		Take: func(session, workspace string) (keeper.Snapshot, error) {
 			_ = store.Prune(time.Now()) // what is too much stays a while longer

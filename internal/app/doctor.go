@@ -300,8 +300,8 @@ func modelsOf(w install.World, name string) *doctor.Models {
 // boxesOf says how an agent's commands and boxes stand.
 func boxesOf(w install.World, name, version string) doctor.Boxes {
 	a := catalogue.Lookup(name)
-	if a.Rewrite == nil && a.Prefix == nil {
-		return doctor.Boxes{Off: true, Text: "its commands cannot be sent into boxes one by one: docs/box.md says why"}
+	if s, err := catalogue.FindSetup(name); err == nil && s.Unboxed != "" {
+		return doctor.Boxes{Off: true, Text: s.Unboxed}
 	}
 	again := "tidemark install " + name + " --box"
 	b, err := shim.ReadBoxing(w.Data, name)

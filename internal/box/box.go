@@ -44,6 +44,7 @@ type Want struct {
 	Keep      []string          // names of variables that are given besides
 	Own       []string          // folders below the home folder that are the box's own: nothing of what is there is in them
 	Files     map[string]string // what stands in those from the beginning, by paths below the home folder
+	Layer     string            // what of the home folder is a layer: LayerCaches, LayerHome or LayerNone; empty: the caches
 	Terminal  string            // the device of the caller's terminal, if commands are given it
 	Reduced   bool              // a reduced box will do where no whole one can be made
 	Out       Way               // who carries what leaves it; nil: nothing does
@@ -77,16 +78,17 @@ type Exit struct {
 // Report is what a box kept from happening, as far as it can know.
 type Report struct {
 	Workspace string   `json:"workspace"`
-	Aside     []Aside  `json:"aside"`     // files that would run elsewhere or later, in the order in which they were found
-	Dropped   int      `json:"dropped"`   // how many more of them were removed, because enough were kept
-	Layer     []Layer  `json:"layer"`     // folders of the home folder that were written to, in the layer only
-	Withheld  []string `json:"withheld"`  // names of variables that commands were not given
-	NotShown  []string `json:"notShown"`  // folders that should be shown and could not be
-	Unrouted  int      `json:"unrouted"`  // packets for which there was no way out
-	LeftIn    string   `json:"leftIn"`    // the folder that keeps what was put aside, if anything was
-	Watching  bool     `json:"watching"`  // whether what came was put aside at once, not at the end only
-	Reduced   bool     `json:"reduced"`   // there were no namespaces: see Box.Reduced
-	Processes int      `json:"processes"` // processes that were still running when the box ended
+	Home      string   `json:"home,omitempty"` // where what was changed of the home folder belongs, if that is a layer
+	Aside     []Aside  `json:"aside"`          // files that would run elsewhere or later, in the order in which they were found
+	Dropped   int      `json:"dropped"`        // how many more of them were removed, because enough were kept
+	Layer     []Layer  `json:"layer"`          // folders of the home folder that were written to, in the layer only
+	Withheld  []string `json:"withheld"`       // names of variables that commands were not given
+	NotShown  []string `json:"notShown"`       // folders that should be shown and could not be
+	Unrouted  int      `json:"unrouted"`       // packets for which there was no way out
+	LeftIn    string   `json:"leftIn"`         // the folder that keeps what was put aside, if anything was
+	Watching  bool     `json:"watching"`       // whether what came was put aside at once, not at the end only
+	Reduced   bool     `json:"reduced"`        // there were no namespaces: see Box.Reduced
+	Processes int      `json:"processes"`      // processes that were still running when the box ended
 }
 
 // Aside is a file that was taken out of the workspace until a person says yes.
@@ -94,6 +96,7 @@ type Aside struct {
 	Path string `json:"path"` // where it was, below the workspace; whole, if that was in another folder
 	Kept string `json:"kept"` // where it is now
 	Was  string `json:"was,omitempty"`
+	Sum  string `json:"sum,omitempty"` // of a file of the home folder: the SHA-256 of what is there in its place; empty: nothing was
 }
 
 // Layer is a folder over which a layer lay that was written to.

@@ -25,12 +25,18 @@ func (b *Box) Close() (*Report, error) {
 		found, asideErr := b.putAside(before.again())
 		aside, err = append(aside, found...), errors.Join(err, asideErr)
 	}
+	layers := b.layers() // before anything of them is put aside
+	changed, homeErr := b.homeAside()
+	aside, err = append(aside, changed...), errors.Join(err, homeErr)
 	r := &Report{
-		Workspace: b.want.Workspace, Withheld: b.withheld, Layer: b.layers(), NotShown: counts.NotShown, Unrouted: counts.Unrouted,
+		Workspace: b.want.Workspace, Withheld: b.withheld, Layer: layers, NotShown: counts.NotShown, Unrouted: counts.Unrouted,
 		Processes: counts.Processes, Reduced: b.reduced, Watching: b.watch != nil, Dropped: b.dropped,
 	}
 	if b.watch != nil {
 		r.Aside = b.watch.aside
+	}
+	if len(changed) > 0 {
+		r.Home = b.want.Home
 	}
 	if r.Aside = append(r.Aside, aside...); len(r.Aside) > 0 {
 		r.LeftIn = b.want.State

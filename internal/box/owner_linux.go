@@ -28,6 +28,7 @@ type Box struct {
 	asides  map[string]int // how often a path was put aside; by the watcher, and when that has ended by Close
 	moved   int
 	dropped int
+	homeWas map[string]string // what the copies of the home folder were, by their SHA-256
 
 	cmd  *exec.Cmd
 	wire *wire
@@ -121,6 +122,9 @@ func (b *Box) makeState() error {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			return fmt.Errorf("make box: %w", err)
 		}
+	}
+	if err := b.copyHome(); err != nil {
+		return err
 	}
 	return b.take()
 }

@@ -54,6 +54,11 @@ type plan struct {
 	made    map[string]bool
 	folders []string // what is made outside, empty, before the view is
 	files   map[string]string
+
+	homeUp string            // where the home folder is on the disk, if all of it is a layer
+	copies map[string]string // files of the home folder that are copied there, by their paths below it
+	copied int64             // how much that is
+	kept   []int             // the steps that lay a layer over other folders of it than caches
 }
 
 func (p *plan) add(s step) { p.Steps = append(p.Steps, s) }
@@ -83,7 +88,9 @@ func planFor(w Want, s *survey, granted []*survey) (*plan, error) {
 		p.add(step{Do: doHide, To: path})
 	}
 	for _, to := range []string{w.Home, "/run", "/dev"} {
-		p.add(step{Do: doSeal, To: to})
+		if to != w.Home || p.homeUp == "" {
+			p.add(step{Do: doSeal, To: to})
+		}
 	}
 	return p, nil
 }
@@ -269,7 +276,7 @@ func (p *plan) home(w Want, mounts []string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the home folder: %w", err)
 	}
-	p.add(step{Do: doVoid, To: w.Home, Mode: 0o755, Options: "size=16m"})
+	p.homeFolder(w)
 	layers, shut := places.of("home-layer"), places.of("home-shut")
 	for _, e := range entries {
 		name := e.Name()
@@ -319,9 +326,9 @@ func (p *plan) entry(path string, mounts []string, w Want) {
 			p.add(step{Do: doLink, From: to, To: path})
 		}
 	case info.IsDir():
-		p.borrow(path, mounts, w)
+		p.homeDir(w, path, mounts)
 	case info.Mode().IsRegular():
-		p.add(step{Do: doShow, From: path, To: path, Spare: true})
+		p.homeFile(w, path, info)
 	}
 }
 
@@ -349,6 +356,12 @@ func pathFolders(w Want) []string {
 func (p *plan) layer(w Want, name string, mounts []string) {
 	path := filepath.Join(w.Home, name)
 	if !throughFolders(w.Home, path) {
+		return
+	}
+	if w.Layer == LayerNone {
+		if !slices.Contains(places.of("home-own"), name) {
+			p.entry(path, mounts, w)
+		}
 		return
 	}
 	p.layers++

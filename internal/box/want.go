@@ -28,6 +28,9 @@ func (w *Want) settle() error {
 	if w.Workspace == "" || w.Home == "" || w.State == "" {
 		return errors.New("make box: workspace, home and state are needed")
 	}
+	if !slices.Contains([]string{"", "caches", "home", "none"}, w.Layer) {
+		return fmt.Errorf("make box: %q is no layer", w.Layer)
+	}
 	var err error
 	for _, path := range []*string{&w.Workspace, &w.Home} {
 		if *path, err = realPath(*path); err != nil {

@@ -30,6 +30,10 @@ var verbs = map[string]verb{
 	"pull":    {"change", true},
 	"clone":   {"create", true},
 	"install": {"create", true},
+
+	"download": {"read", true},
+	"look":     {"read", true},
+	"submit":   {"send", false},
 }
 
 // reserved begins the names of these tools.
@@ -58,7 +62,7 @@ func Free(path string) bool { return path == "program" || path == "command" }
 
 // Brings reports whether what is wanted brings words of others into the output of the command that runs.
 func Brings(w *event.Wanted) bool {
-	return w.Verb == "read" || w.Verb == "connect" || w.Verb == "port"
+	return slices.Contains([]string{"read", "connect", "port", "download", "look", "submit"}, w.Verb)
 }
 
 // The bounds of what is wanted.
@@ -122,6 +126,13 @@ func Sentence(w *event.Wanted) string {
 		}
 	case "install":
 		out = fmt.Sprintf("install %s from %s; scripts of packages run in the box", text.Shown(strings.Join(w.Packages, ", ")), host)
+	case "download":
+		out = fmt.Sprintf("read %s: whoever answers there is told that address, and nothing else", text.Shown(w.Host+"/"+w.Place))
+		if len(w.Refs) > 0 {
+			out += ", and it becomes " + text.Shown(strings.Join(w.Refs, ", "))
+		}
+	case "look", "submit":
+		out = fmt.Sprintf("%s, in your name, in the repository %s", text.Shown(strings.Join(w.Refs, ", ")), text.Shown(w.Host+"/"+w.Place))
 	default:
 		out = fmt.Sprintf("git %s from %s", w.Verb, repository(w))
 	}

@@ -69,7 +69,7 @@ func cline() *Agent {
 	return &Agent{
 		Name: "cline",
 		Read: clineRead,
-		Pass: clinePass, Refuse: clineRefuse,
+		Pass: clinePass, Refuse: clineRefuse, Rewrite: clineRewrite(),
 		Limits: Limits{Deaf: true},
 		Tools:  &Tools{Agent: "cline", Names: clineTools, Server: doubled, Unfold: clineParams}, Proxied: true,
 	}
@@ -110,6 +110,9 @@ func clineRead(in Input, names *Tools) (*Event, error) {
 	e.Result, e.Error = either(p.Done.Output, p.Post.Result), text(p.Done.Error)
 	// Under the older names its program has every value as text; so they come last.
 	params := either(either(p.Call.Input, p.Done.Input), either(p.Pre.Parameters, p.Post.Parameters))
+	if name == "run_commands" && kind == Call {
+		e.Input = p.Call.Input
+	}
 	return e, clineTool(e, names, name, params)
 }
 

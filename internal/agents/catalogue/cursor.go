@@ -40,7 +40,7 @@ func cursor() *Agent {
 	return &Agent{
 		Name: "cursor",
 		Read: cursorRead,
-		Pass: cursorPass, Refuse: cursorRefuse, Hold: cursorHold,
+		Pass: cursorPass, Refuse: cursorRefuse, Hold: cursorHold, Rewrite: cursorRewrite(),
 		Tools: &Tools{Agent: "cursor", Names: cursorTools, Server: func(name string) (string, string, bool) {
 			tool, ok := strings.CutPrefix(name, "MCP:")
 			return "", tool, ok
@@ -141,7 +141,9 @@ func cursorSetup() *Setup {
 		Agent: Lookup("cursor"), Title: "Cursor", Programs: []string{"cursor-agent", "cursor"},
 		Place: Places{User: Place{Home: ".cursor", File: "hooks.json"}, Project: ".cursor/hooks.json", Managed: cursorManaged()},
 		Plan:  cursorPlan,
-		Gate:  Gate{Path: []string{"hooks", "preToolUse"}},
+		Unboxed: "its contract knows a line in the place of another, but its program wants an account and cannot be tried by a script, " +
+			"so that nothing shows that it obeys: commands are asked about",
+		Gate: Gate{Path: []string{"hooks", "preToolUse"}},
 		Open: []string{
 			"hooks that Cursor imports from Claude's settings never fail closed; install into Cursor itself, as done here",
 		},

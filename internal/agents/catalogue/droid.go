@@ -22,7 +22,7 @@ func droid() *Agent {
 	return &Agent{
 		Name: "droid",
 		Read: droidRead,
-		Pass: added, Refuse: byExit,
+		Pass: added, Refuse: byExit, Rewrite: droidRewrite(),
 		Limits: Limits{Forgets: true, Apart: true, Kin: true, Deaf: true},
 		Tools:  &Tools{Agent: "droid", Names: droidTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{

@@ -54,3 +54,16 @@ func TestTablesNameOnlyToolsThatPolicyKnows(t *testing.T) {
 		}
 	}
 }
+
+// An agent's commands go to boxes, or it is said why not; none is there whose trial would have to show it and cannot be made.
+func TestWhoseCommandsAreBoxed(t *testing.T) {
+	for _, s := range catalogue.Setups() {
+		way := s.Rewrite != nil || s.Prefix != nil
+		if s.Unboxed == "" && (!way || s.Trial == nil) {
+			t.Errorf("%s: nothing says why its commands are not boxed", s.Name)
+		}
+		if s.Unboxed != "" && way && s.Trial != nil {
+			t.Errorf("%s: its commands could be boxed", s.Name)
+		}
+	}
+}

@@ -96,9 +96,10 @@ func gooseSetup() *Setup {
 	path := ".agents/plugins/tidemark/hooks/hooks.json"
 	return &Setup{
 		Agent: Lookup("goose"), Title: "Goose", Programs: []string{"goose"},
-		Place: Places{User: Place{File: path}, Project: path},
-		Plan:  goosePlan,
-		Gate:  Gate{Path: []string{"hooks", "PreToolUse"}},
+		Unboxed: cannotRewrite,
+		Place:   Places{User: Place{File: path}, Project: path},
+		Plan:    goosePlan,
+		Gate:    Gate{Path: []string{"hooks", "PreToolUse"}},
 		Open: []string{
 			"the plugin is turned off in Goose", "a version before 1.38, which has no hooks",
 			"it reports that a tool ran, but not what came of it: what counts is what the call can bring",

@@ -51,9 +51,10 @@ func kiroRead(in Input, names *Tools) (*Event, error) {
 func kiroSetup() *Setup {
 	return &Setup{
 		Agent: Lookup("kiro"), Title: "Kiro", Programs: []string{"kiro-cli", "kiro"},
-		Place: Places{Project: ".kiro/hooks/tidemark.json"},
-		Plan:  kiroPlan,
-		Gate:  Gate{Path: []string{"hooks"}, Trigger: "PreToolUse"},
+		Unboxed: cannotRewrite,
+		Place:   Places{Project: ".kiro/hooks/tidemark.json"},
+		Plan:    kiroPlan,
+		Gate:    Gate{Path: []string{"hooks"}, Trigger: "PreToolUse"},
 		Open: []string{
 			crash, slow, "a version before CLI 3 or IDE 1, which keeps hooks elsewhere",
 			"Kiro is started in another folder: its hooks belong to the project",

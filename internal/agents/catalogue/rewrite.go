@@ -13,6 +13,7 @@ import (
 // the user's no longer denies.
 type Rewrite struct {
 	Param string // of the shell's input, that holds the line
+	List  bool   // the line is the one entry of a list there
 	// Modes are those in which the agent asks nobody by itself: to say yes to the line that was put in then takes no question away.
 	Modes []string
 	Reply func(e *Event, input strictjson.Value) []byte // runs the tool with that input in place of the model's
@@ -25,12 +26,13 @@ type Rewrite struct {
 // Rules are where an agent keeps rules of its people's about commands, which would be compared with the line that was put in and not
 // with the model's. Where there is one that does more than allow, lines stay as they are.
 type Rules struct {
-	Home    Place                  // a folder of the user's; File is its name
+	Home    Place                  // a folder of the user's; File is its name; none: there are no such folders
 	More    []Place                // other folders of the user's in which there can be some
 	Project string                 // the folder in projects
 	Unset   []string               // variables that lead to others, or switch on a sandbox: one that is set is enough
 	Config  Place                  // the user's settings
 	Within  string                 // settings of projects
+	Files   []string               // more settings, below the home and in projects
 	Managed []string               // places of the administrator's: that there is one is enough
 	Allows  func(file string) bool // the text of a file of rules does no more than allow
 	Plain   func(text string) bool // settings change nothing about how lines are run
@@ -116,6 +118,68 @@ func copilotRewrite() *Rewrite {
 					strings.HasPrefix(w, "--sandbox")
 			}
 			return slices.ContainsFunc(words, open) && !slices.ContainsFunc(words, ruled)
+		},
+	}
+}
+
+// droidRewrite was seen obeyed by Droid 0.225. It compares its lists of commands with the line that was put in, so that one is put in
+// only where it was started without questions and where none of its settings name such a list. Its own list of commands that it never
+// runs is compared with that line as well.
+func droidRewrite() *Rewrite {
+	return &Rewrite{
+		Param: "command", Modes: []string{"auto-low", "auto-medium", "auto-high"},
+		Reply: func(e *Event, input strictjson.Value) []byte {
+			return object(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": e.Name, "updatedInput": input}})
+		},
+		When: "only where it is started with --skip-permissions-unsafe, and no settings name commandDenylist, commandBlocklist or a " +
+			"sandbox; else commands are asked about",
+		Flags: func(words []string) bool {
+			return slices.Contains(words, "--skip-permissions-unsafe") && !slices.ContainsFunc(words, func(w string) bool {
+				return strings.HasPrefix(w, "--settings") || strings.HasPrefix(w, "--sandbox")
+			})
+		},
+		Rules: Rules{
+			Config: Place{Home: ".factory", File: "settings.json"}, Within: ".factory/settings.json",
+			Files:   []string{".factory/settings.local.json", ".factory/config.json"},
+			Managed: []string{"/etc/factory/settings.json"},
+			Allows:  func(string) bool { return false },
+			Plain:   without("enylist", "locklist", "andbox", "olicy", `\`),
+		},
+	}
+}
+
+// without reports of a text whether it has none of some words.
+func without(words ...string) func(text string) bool {
+	return func(text string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+}
+
+// clineRewrite was seen obeyed by Cline 3.0.65. Of rules of its people's about commands nothing is known in it; a question that it asks
+// by itself stays, about the line that was put in.
+func clineRewrite() *Rewrite {
+	return &Rewrite{
+		Param: "commands", List: true, Modes: []string{""},
+		Reply: func(_ *Event, input strictjson.Value) []byte { return object(map[string]any{"overrideInput": input}) },
+		When:  "where a call has one command; others are asked about",
+		Rules: Rules{Unset: []string{"CLINE_COMMAND_PERMISSIONS"}},
+	}
+}
+
+// cursorRewrite is by Cursor's contract, and was tried with the part of its SDK that runs hooks: the whole program wants an account, so
+// that nothing shows that it obeys, and no command of it is sent to a box.
+func cursorRewrite() *Rewrite {
+	return &Rewrite{
+		Param: "command", Modes: []string{""},
+		Reply: func(_ *Event, input strictjson.Value) []byte {
+			return object(map[string]any{"permission": "allow", "updated_input": input})
+		},
+		When: "not run with the real program",
+		Rules: Rules{
+			Config: Place{Home: ".cursor", File: "cli-config.json"}, Within: ".cursor/cli.json",
+			Files:  []string{".cursor/sandbox.json", ".cursor/permissions.json"},
+			Allows: func(string) bool { return false },
+			Plain:  without("deny", "andbox", `\`),
 		},
 	}
 }

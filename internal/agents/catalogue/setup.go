@@ -42,6 +42,8 @@ type Setup struct {
 	Probe   func(session, cwd, command string) any
 	Refused func(p Printed) bool
 	Trial   func(s Stage) Launch // nil where the real agent cannot be tried
+	// Unboxed says why its commands are asked about and not sent into boxes; "": they can be sent there.
+	Unboxed string
 }
 
 // Places are the files an agent reads hooks from.
@@ -106,8 +108,9 @@ type Hole struct{ Name, Text string }
 
 // What several agents do.
 const (
-	crash = "the hook is missing or is killed: any exit code but 2 lets the tool run"
-	slow  = "the hook takes longer than the agent's own limit (it answers by itself long before)"
+	crash         = "the hook is missing or is killed: any exit code but 2 lets the tool run"
+	cannotRewrite = "its hooks cannot put another line in the place of a command, so commands are asked about"
+	slow          = "the hook takes longer than the agent's own limit (it answers by itself long before)"
 )
 
 // Setups are those of all agents.

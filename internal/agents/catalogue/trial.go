@@ -17,6 +17,7 @@ type Stage struct {
 	Model      string // address of the model
 	Project    bool   // our hooks are a project's, and Work plays it
 	Trusted    bool   // the agent takes hooks from the project
+	Data       string // our own folder, for a plugin that is no program of ours
 }
 
 // Launch is how an agent is run there: without a terminal, allowed to do everything but what

@@ -87,9 +87,10 @@ func (p *windsurfPayload) act(e *Event) error {
 func windsurfSetup() *Setup {
 	return &Setup{
 		Agent: Lookup("windsurf"), Title: "Windsurf", Programs: []string{"windsurf"},
-		Place: Places{User: Place{Home: ".codeium/windsurf", File: "hooks.json"}, Project: ".windsurf/hooks.json"},
-		Plan:  windsurfPlan,
-		Gate:  Gate{Path: []string{"hooks", "pre_run_command"}},
+		Unboxed: cannotRewrite,
+		Place:   Places{User: Place{Home: ".codeium/windsurf", File: "hooks.json"}, Project: ".windsurf/hooks.json"},
+		Plan:    windsurfPlan,
+		Gate:    Gate{Path: []string{"hooks", "pre_run_command"}},
 		Open: []string{
 			crash, slow, "it reports that a command ran, but not what it printed: what a command fetches is not seen",
 		},

@@ -23,6 +23,8 @@ type extra struct {
 	admits func(w World) (bool, error)                                     // whether it takes hooks from this project
 	stage  func(r *rig, hooks []byte) error                                // what a trial needs besides
 	script *catalogue.Script
+	// settings are those of a trial, of an agent whose hooks are no list in them
+	settings func(r *rig, with map[string]any) ([]byte, error)
 }
 
 // file is one file to write.

@@ -19,6 +19,7 @@ type model struct {
 	mu    sync.Mutex
 	asked bool
 	told  string
+	heard int // requests
 }
 
 func (m *model) seen() (asked bool, told string) {
@@ -27,11 +28,21 @@ func (m *model) seen() (asked bool, told string) {
 	return m.asked, m.told
 }
 
+// signs are how often it was asked for anything.
+func (m *model) signs() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.heard
+}
+
 // maxRequest bounds what an agent may send to the model.
 const maxRequest = 32 << 20
 
 // ServeHTTP answers every path, so that agents that look around find nothing odd.
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	m.heard++
+	m.mu.Unlock()
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxRequest))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
@@ -15,7 +16,9 @@ import (
 
 // openclawExtra writes the plugin's files to the data folder, before the gateway is told to
 // load them from there.
-func openclawExtra() extra { return extra{files: openclawFiles, parse: parseJSON5} }
+func openclawExtra() extra {
+	return extra{files: openclawFiles, parse: parseJSON5, settings: openclawSettings}
+}
 
 func openclawFiles(w World, plan []file, _ catalogue.Command) ([]file, error) {
 	folder := catalogue.OpenClawFolder(w.Data)
@@ -32,6 +35,38 @@ func openclawFiles(w World, plan []file, _ catalogue.Command) ([]file, error) {
 		return nil, fmt.Errorf("read plugin: %w", err)
 	}
 	return append(out, plan...), nil
+}
+
+// openclawSettings are those of a trial: of the real ones, our plugin's entry and what switches plugins off.
+func openclawSettings(r *rig, with map[string]any) ([]byte, error) {
+	path, err := r.agent.path(r.w)
+	if err != nil {
+		return nil, err
+	}
+	src, err := r.w.readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	real, err := parseJSON5(src, true)
+	if err != nil {
+		return nil, fmt.Errorf("read settings %s: %w", path, err)
+	}
+	entry := real.Find("plugins", "entries", "tidemark")
+	if entry == nil {
+		return nil, errNoHook
+	}
+	plugins := map[string]any{
+		"load":    map[string]any{"paths": []string{catalogue.OpenClawFolder(r.w.Data)}},
+		"entries": map[string]any{"tidemark": real.Raw(entry)},
+	}
+	for _, name := range []string{"enabled", "deny", "allow"} {
+		if n := real.Find("plugins", name); n != nil {
+			plugins[name] = real.Raw(n)
+		}
+	}
+	all := map[string]any{"plugins": plugins}
+	maps.Copy(all, with)
+	return strictjson.Marshal(all)
 }
 
 // parseJSON5 reads the file as the host does, and as "serve" reads it. Offsets are those of

@@ -32,8 +32,12 @@ type rig struct {
 	url     string // of the scripted model
 }
 
-// agentLimit bounds one trial of a real agent.
-const agentLimit = 2 * time.Minute
+// How long a trial of a real agent may take: in all, and without a sign of it, which is something that it prints or asks the model. On a
+// machine with much to do an agent needs minutes to start.
+const (
+	agentLimit = 10 * time.Minute
+	quietLimit = 4 * time.Minute
+)
 
 // TryAgent runs the real agent, without a terminal, and lets a scripted model ask for a
 // command that must not run.
@@ -103,8 +107,12 @@ func (r *rig) play(ctx context.Context, m *model) (l catalogue.Launch, printed s
 	cmd.Env = append([]string{
 		"HOME=" + r.home, "PATH=" + r.path(), "TERM=dumb", "LANG=C.UTF-8", "NO_COLOR=1", "TMPDIR=" + filepath.Dir(r.home),
 	}, l.Env...)
-	out, _ := cmd.CombinedOutput() // what happened is told by the file and the model
-	return l, string(out), ctx.Err(), nil
+	said := &lively{signs: m.signs}
+	cmd.Stdout, cmd.Stderr = said, said
+	ended := said.watch(quietLimit, cancel)
+	_ = cmd.Run() // what happened is told by the file and the model
+	ended()
+	return l, said.String(), ctx.Err(), nil
 }
 
 // judge says what happened from what can be seen: the file, what the model was told, and

@@ -23,7 +23,7 @@ func (r *rig) hooks() string {
 // prepare writes the files of the trial. The administrator's hooks are where they are.
 func (r *rig) prepare() (catalogue.Launch, error) {
 	l := r.agent.Trial(catalogue.Stage{
-		Home: r.home, Work: r.work, Model: r.url, Project: r.w.Project != "", Trusted: r.agent.skips(r.w) == "",
+		Home: r.home, Work: r.work, Model: r.url, Project: r.w.Project != "", Trusted: r.agent.skips(r.w) == "", Data: r.w.Data,
 	})
 	switch {
 	case r.w.Managed && r.w.Root != "":
@@ -90,6 +90,13 @@ func (r *rig) place(l catalogue.Launch) error {
 			return err
 		}
 		body, err := r.w.readFile(path)
+		if err != nil {
+			return err
+		}
+		return writeNew(r.hooks(), body)
+	}
+	if r.agent.settings != nil {
+		body, err := r.agent.settings(r, l.With)
 		if err != nil {
 			return err
 		}

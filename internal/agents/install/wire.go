@@ -83,7 +83,8 @@ func (m *model) responses(w http.ResponseWriter, q *question) {
 
 func (m *model) chat(w http.ResponseWriter, q *question) {
 	delta, finish := object{"role": "assistant", "content": "done"}, "stop"
-	if name := q.shell("bash", "shell", "Execute", "run_commands"); m.due(name, whole(q.Messages), `"role":"tool"`, `"tool_call_id"`) {
+	name := q.shell("bash", "shell", "Execute", "run_commands", "exec")
+	if m.due(name, whole(q.Messages), `"role":"tool"`, `"tool_call_id"`) {
 		raw, err := strictjson.Marshal(m.asking(name))
 		if err != nil {
 			return
@@ -119,7 +120,7 @@ func (m *model) chat(w http.ResponseWriter, q *question) {
 // asking are the arguments of a shell, by its name.
 func (m *model) asking(shell string) object {
 	switch shell {
-	case "shell":
+	case "shell", "exec":
 		return object{"command": m.command}
 	case "Execute":
 		return object{"command": m.command, "summary": "Run the probe now", "riskLevel": "low", "riskLevelReason": describe}

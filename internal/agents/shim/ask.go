@@ -194,6 +194,9 @@ func (a adapter) called(ctx context.Context, s *server, o Options, e *catalogue.
 	if spawns(e.Tool) {
 		err = await(o.Data, a.debtor(e), errand(e))
 	}
+	if v.instead != nil { // it has not run, and a result of it now would say that it ran without its box
+		return v, errors.Join(err, census(ctx, s, c, hook.Source{Kind: "tool_result", Trust: trust.Untrusted}))
+	}
 	return v, errors.Join(err, a.returned(ctx, s, e, c))
 }
 

@@ -141,7 +141,7 @@ func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
 	if b.program == "" {
 		return nil
 	}
-	if strictjson.Unmarshal(e.Input, &b.input) != nil || strictjson.Unmarshal(b.input[param], &b.line) != nil {
+	if strictjson.Unmarshal(e.Input, &b.input) != nil || !a.lineOf(b.input[param], &b.line) {
 		return nil
 	}
 	// What is judged must be what is run: the server reads Params, the agent has Input.
@@ -155,6 +155,19 @@ func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
 		return nil
 	}
 	return b
+}
+
+// lineOf reads the line that the agent would run: a text, or the one text of a list.
+func (a adapter) lineOf(v strictjson.Value, line *string) bool {
+	if a.Rewrite == nil || !a.Rewrite.List {
+		return strictjson.Unmarshal(v, line) == nil
+	}
+	var all []string
+	if strictjson.Unmarshal(v, &all) != nil || len(all) != 1 {
+		return false
+	}
+	*line = all[0]
+	return true
 }
 
 // rewrites reports whether the agent takes another line now without anything being lost that it would ask by itself.
@@ -216,7 +229,11 @@ func (b *boxing) run(a adapter, e *catalogue.Event, ticket string) []byte {
 	if b == nil || !isTicket(ticket) {
 		return nil
 	}
-	line, err := strictjson.Marshal(Boxed(b.program, b.data, ticket, b.line))
+	var put any = Boxed(b.program, b.data, ticket, b.line)
+	if a.Rewrite.List {
+		put = []any{put}
+	}
+	line, err := strictjson.Marshal(put)
 	if err != nil {
 		return nil
 	}
@@ -269,7 +286,10 @@ func (a adapter) unruled(o Options, cwd string) bool {
 		return false
 	}
 	r := a.Rewrite.Rules
-	if r.Allows == nil { // the agent compares them with the model's line
+	if slices.ContainsFunc(r.Unset, func(name string) bool { return o.Env(name) != "" }) {
+		return false
+	}
+	if r.Allows == nil { // the agent compares them with the model's line, or has none
 		return true
 	}
 	for _, path := range r.Managed {
@@ -277,10 +297,10 @@ func (a adapter) unruled(o Options, cwd string) bool {
 			return false
 		}
 	}
-	if slices.ContainsFunc(r.Unset, func(name string) bool { return o.Env(name) != "" }) {
-		return false
-	}
 	folders, files := []string{at(o, r.Home)}, []string{at(o, r.Config)}
+	for _, name := range r.Files {
+		files = append(files, filepath.Join(o.Env("HOME"), filepath.FromSlash(name)))
+	}
 	for _, p := range r.More {
 		folders = append(folders, at(o, p))
 	}
@@ -289,10 +309,15 @@ func (a adapter) unruled(o Options, cwd string) bool {
 	}
 	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
 		folders = append(folders, filepath.Join(dir, filepath.FromSlash(r.Project)))
-		files = append(files, filepath.Join(dir, filepath.FromSlash(r.Within)))
+		for _, name := range append([]string{r.Within}, r.Files...) {
+			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
+		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
+	}
+	if r.Home == (catalogue.Place{}) {
+		folders = nil
 	}
 	for _, folder := range folders {
 		found, err := os.ReadDir(folder)

@@ -49,10 +49,14 @@ type Options struct {
 	Relay relay.Options
 	// CAFile holds certificates of registries that programs would not believe otherwise; empty: there are none.
 	CAFile string
+	// Sums is the database of the sums of modules, as go names it; empty: the one that go asks by itself.
+	Sums string
 	// Pins are the lists of packages that are as they were before others had a say here; nil: none is known.
 	Pins Pins
 	// Inside runs a command in the session's box, which has no way out that was not asked about.
 	Inside func(ctx context.Context, c box.Command) (box.Exit, error)
+	// SignIn is what signs the owner in at a service, found with this machine's programs; nil: nobody can.
+	SignIn func(ctx context.Context, host, programs string) (string, error)
 }
 
 // Broker runs what was allowed to leave, for one session.
@@ -109,6 +113,12 @@ type File struct {
 
 // Prepare finds out what a form would do. Nothing is asked outside for it.
 func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
+	switch f.Program {
+	case "gh":
+		return b.gh(ctx, f)
+	case "curl":
+		return b.curl(f)
+	}
 	switch f.Program + " " + f.Verb {
 	case "git push":
 		return b.push(ctx, f)
@@ -122,6 +132,12 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.install(f, "npm")
 	case "npm ci":
 		return b.locked(f, "npm")
+	case "go get":
+		return b.goGet(f)
+	case "uv add", "uv pip install":
+		return b.install(f, "uv")
+	case "uv sync":
+		return b.locked(f, "uv")
 	case "pip install", "pip3 install", "python -m pip install", "python3 -m pip install":
 		if f.Slot("requirement") != "" {
 			return b.locked(f, "pip")

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"io"
@@ -107,23 +108,35 @@ func newOffice(t *testing.T) *office {
 }
 
 func (o *office) certificate(names ...string) *tls.Config {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		o.t.Fatal(err)
-	}
 	from := time.Now().Add(-time.Hour)
-	made := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: from.Add(48 * time.Hour), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
+	issue := func(about *x509.Certificate, by *x509.Certificate, signer *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		if signer == nil {
+			signer = key
+		}
+		raw, err := x509.CreateCertificate(rand.Reader, about, by, key.Public(), signer)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		return raw, key
 	}
-	raw, err := x509.CreateCertificate(rand.Reader, made, made, key.Public(), key)
-	if err != nil {
-		o.t.Fatal(err)
+	above := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "who signs"}, NotBefore: from, NotAfter: from.Add(48 * time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
+	raw, signer := issue(above, above, nil)
+	leaf, key := issue(&x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "of a test"}, NotBefore: from, NotAfter: from.Add(48 * time.Hour), DNSNames: names,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}, above, signer)
 	ca := filepath.Join(o.Home, "ca.pem")
 	o.ca = ca
 	o.Put(ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})))
 	o.Put(filepath.Join(o.Home, ".gitconfig"), "[user]\n\tname = d\n\temail = d@acme.example\n[init]\n\tdefaultBranch = main\n[http]\n\tsslCAInfo = "+ca+"\n")
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf, raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
 }
 
 // broker opens the session's box, if it is not open yet, and a broker for it.
@@ -133,7 +146,7 @@ func (o *office) broker() *broker.Broker {
 		o.session = o.Open(o.want)
 	}
 	return broker.New(broker.Options{
-		Want: o.want, State: filepath.Dir(o.want.State), Relay: o.opts, Pins: o.pins, CAFile: o.ca,
+		Want: o.want, State: filepath.Dir(o.want.State), Relay: o.opts, Pins: o.pins, CAFile: o.ca, Sums: "off",
 		Inside: func(_ context.Context, c box.Command) (box.Exit, error) {
 			j, err := o.session.Start(c)
 			if err != nil {
@@ -493,7 +506,7 @@ func TestWhatIsNotDoneHere(t *testing.T) {
 	o.Must("git config remote.origin.url " + o.url)
 	for _, line := range []string{
 		"git push --tags origin main", "git push origin v1", "git push origin main:refs/tags/x", "git push other main", "git pull", "git fetch origin main:x", "git ls-remote origin",
-		"git fetch --depth 1 origin", "git push origin nothing", "npm view left-pad", "go get a.example/b", "gh pr create -f", "ssh a.example id", "git fetch https://git.acme.example/x.git",
+		"git fetch --depth 1 origin", "git push origin nothing", "npm view left-pad", "go install a.example/b", "gh pr create -f", "ssh a.example id", "git fetch https://git.acme.example/x.git",
 	} {
 		if d, err := o.prepare(line); !errors.Is(err, broker.ErrNotHere) {
 			t.Errorf("%s: %v %+v", line, err, d)

@@ -280,7 +280,7 @@ func (b *Broker) inside(ctx context.Context, args ...string) error {
 // setUpstream writes down which branch over there a branch goes with. The file is guarded from the session's box, so it is added to
 // here: names that say nothing else, behind everything that is there.
 func (r *repository) setUpstream(branch, remote, there string) error {
-	if !branchName.MatchString(branch) || !branchName.MatchString(remote) || !branchName.MatchString(there) {
+	if !branchName.MatchString(branch) || remote != "." && !branchName.MatchString(remote) || !branchName.MatchString(there) {
 		return fmt.Errorf("set upstream of %s: %w", branch, ErrNotHere)
 	}
 	name := filepath.Join(r.git, "config") // no command of a box can put something else in its place
@@ -291,6 +291,6 @@ func (r *repository) setUpstream(branch, remote, there string) error {
 	if err != nil {
 		return fmt.Errorf("set upstream of %s: %w", branch, err)
 	}
-	_, err = fmt.Fprintf(f, "\n[branch \"%s\"]\n\tremote = %s\n\tmerge = %s\n", branch, remote, there)
+	_, err = fmt.Fprintf(f, "\n[branch \"%s\"]\n\tremote = \"%s\"\n\tmerge = \"%s\"\n", branch, remote, there)
 	return errors.Join(err, f.Close())
 }

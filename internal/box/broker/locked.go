@@ -33,7 +33,10 @@ const shownPackages = 60
 func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 	x := &installing{b: b, manager: manager, argv: f.Argv, lists: map[string][]byte{}}
 	names := []string{"package-lock.json", "package.json"}
-	if manager == "pip" {
+	switch manager {
+	case "uv":
+		names = []string{"uv.lock", "pyproject.toml"}
+	case "pip":
 		names = []string{f.Slot("requirement")}
 	}
 	for i, name := range names {
@@ -48,9 +51,13 @@ func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 		}
 	}
 	var err error
-	if manager == "npm" {
+	switch manager {
+	case "npm":
 		x.names, err = lockedNPM(x.lists["package-lock.json"])
-	} else {
+	case "uv":
+		x.names, err = lockedUV(x.lists["uv.lock"])
+		x.list = "uv.lock"
+	default:
 		x.names, err = lockedPip(x.lists[filepath.Base(names[0])])
 		x.list = filepath.Base(names[0])
 	}

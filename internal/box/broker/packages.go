@@ -61,7 +61,7 @@ const brought = "brought"
 func (b *Broker) install(f outgoing.Form, manager string) (*Deed, error) {
 	x := &installing{b: b, manager: manager, argv: f.Argv}
 	for _, s := range f.Slots {
-		if s.Kind != manager {
+		if s.Kind != manager && (manager != "uv" || s.Kind != "pip") {
 			return nil, fmt.Errorf("%s %s %s: %w", f.Program, f.Verb, s.Path, ErrNotHere)
 		}
 		x.names = append(x.names, s.Text)
@@ -70,6 +70,9 @@ func (b *Broker) install(f outgoing.Form, manager string) (*Deed, error) {
 		if manager == "pip" && (flag == "--pre" || flag == "--no-deps") {
 			x.more = append(x.more, flag)
 		}
+	}
+	if manager == "uv" {
+		x.lists = map[string][]byte{uvNames: []byte(strings.Join(x.names, "\n") + "\n")}
 	}
 	at := registries(manager)
 	q := Question{Program: f.Program, Verb: f.Verb, Host: at[0].host, Port: at[0].port, Packages: slices.Clone(x.names)}
@@ -108,7 +111,7 @@ func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (
 	}
 	var env, read []string
 	if ca := x.b.opts.CAFile; ca != "" {
-		env, read = []string{"NODE_EXTRA_CA_CERTS=" + ca}, []string{ca}
+		env, read = []string{"NODE_EXTRA_CA_CERTS=" + ca, "SSL_CERT_FILE=" + ca}, []string{ca}
 	}
 	c, err := x.b.chamber(dir, registries(x.manager), append(env, "PIP_CONFIG_FILE="+os.DevNull), read)
 	if err != nil {
@@ -127,6 +130,12 @@ func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (
 // be built is not fetched.
 func (x *installing) command(dir string) []string {
 	to := filepath.Join(dir, brought)
+	switch x.manager {
+	case "uv":
+		return x.uv(dir)
+	case "go":
+		return x.goFetch(dir)
+	}
 	if x.manager == "npm" {
 		verb, what := "install", x.names
 		if x.lists != nil {
@@ -159,6 +168,16 @@ func (x *installing) offline(shown string) []string {
 			"npm_config_cache=" + shown, "npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false",
 			"npm_config_update_notifier=false",
 		}
+	}
+	if x.manager == "go" {
+		return goOffline(shown)
+	}
+	if x.manager == "uv" {
+		out := []string{"UV_CACHE_DIR=" + shown, "UV_OFFLINE=1", "UV_PYTHON_DOWNLOADS=never", "UV_LINK_MODE=copy"}
+		if x.list != "" {
+			out = append(out, "UV_FROZEN=1") // nothing but what the lock names was fetched
+		}
+		return out
 	}
 	return []string{"PIP_NO_INDEX=1", "PIP_FIND_LINKS=" + shown, "PIP_DISABLE_PIP_VERSION_CHECK=1"}
 }

@@ -32,13 +32,14 @@ func newMarket(t *testing.T) *office {
 	mux := http.NewServeMux()
 	o.npm(mux)
 	o.pip(mux)
+	o.goProxy(mux)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
 		o.seen = append(o.seen, r.Host+r.URL.Path)
 		o.mu.Unlock()
 		mux.ServeHTTP(w, r)
 	}))
-	s.TLS = o.certificate("registry.npmjs.org", "pypi.org", "files.pythonhosted.org")
+	s.TLS = o.certificate("proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org")
 	s.StartTLS()
 	t.Cleanup(func() {
 		s.CloseClientConnections()

@@ -106,3 +106,28 @@ func TestAnOrderedPartOfALineIsNotAskedAbout(t *testing.T) {
 		t.Errorf("with force: %d %q", code, out)
 	}
 }
+
+// A branch that is to follow another one does so afterwards, though the settings of git cannot be written in the box; a line that only says so
+// goes well.
+func TestABranchFollowsAnother(t *testing.T) {
+	l, _ := newOffice(t, "")
+	l.git(l.ws, "update-ref", "refs/remotes/origin/fix", "HEAD")
+	l.spoken("s", "Look at the page and mend the build")
+	for _, line := range []string{"git switch -q --track origin/fix", "git switch -q -c mine main", "git branch -u origin/fix"} {
+		if code, out := l.runsPlain("s", line)(); code != 0 {
+			t.Errorf("%s: %d %q", line, code, out)
+		}
+	}
+	for _, branch := range []string{"fix", "mine"} {
+		if up := l.git(l.ws, "rev-parse", "--abbrev-ref", branch+"@{upstream}"); up != "origin/fix" {
+			t.Errorf("%s follows %q", branch, up)
+		}
+	}
+	before := l.git(l.ws, "config", "--list", "--local")
+	for _, line := range []string{"git branch -u nobody/fix main", "git config branch.main.remote 'ext::sh -c id'", "git switch -q -c x main; git branch -u origin/fix"} {
+		l.runsPlain("s", line)()
+	}
+	if now := l.git(l.ws, "config", "--list", "--local"); now != before {
+		t.Errorf("the settings are now %q", now)
+	}
+}

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,10 @@ func AsideIn(data string) []Aside {
 			a := Aside{ID: AsideID(kept), Session: known[dir].Session, Workspace: report.Workspace, Kept: kept}
 			for _, r := range report.Aside {
 				if r.Kept == kept {
-					a.Path = r.Path
+					a.Path, a.Sum = r.Path, r.Sum
+				}
+				if a.Path != "" && filepath.IsAbs(a.Path) && report.Home != "" {
+					a.Home = report.Home
 				}
 			}
 			out = append(out, a)
@@ -46,6 +50,9 @@ func AsideIn(data string) []Aside {
 // Take puts it back to where it was, where nothing is now. It goes by the workspace's own folder and follows no link; a link itself is
 // not put back, because it leads elsewhere.
 func (a *Aside) Take() error {
+	if a.Home != "" {
+		return a.takeHome()
+	}
 	if a.Path == "" || a.Workspace == "" || !filepath.IsLocal(a.Path) {
 		return fmt.Errorf("where %s was is not known: look at %s", a.ID, a.Kept)
 	}
@@ -65,6 +72,55 @@ func (a *Aside) Take() error {
 	}
 	if err := putInto(root, a.Path, a.Kept); err != nil {
 		return fmt.Errorf("put back %s: %w", a.Path, err)
+	}
+	return a.Drop()
+}
+
+// takeHome keeps what was changed of the home folder: the whole file, in the place of the one that was there when the box was made.
+func (a *Aside) takeHome() error {
+	below, err := filepath.Rel(a.Home, a.Path)
+	if err != nil || !filepath.IsLocal(below) || below == "." {
+		return fmt.Errorf("where %s was is not known: look at %s", a.ID, a.Kept)
+	}
+	root, err := os.OpenRoot(a.Home)
+	if err != nil {
+		return fmt.Errorf("keep %s: %w", a.Path, err)
+	}
+	defer root.Close()
+	sum := ""
+	info, err := root.Lstat(below)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("keep %s: it is no plain file; the changed one is kept in %s", a.Path, a.Kept)
+	case err == nil:
+		now, err := root.ReadFile(below)
+		if err != nil {
+			return fmt.Errorf("keep %s: %w", a.Path, err)
+		}
+		sum = hashOf(now)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("keep %s: %w", a.Path, err)
+	}
+	if sum != a.Sum {
+		return fmt.Errorf("keep %s: it has been changed outside the box since; the box's is kept in %s", a.Path, a.Kept)
+	}
+	if err := plainBelow(a.Kept); err != nil {
+		return fmt.Errorf("keep %s: %w", a.Path, err)
+	}
+	kept, err := os.Lstat(a.Kept)
+	if err != nil {
+		return fmt.Errorf("keep %s: %w", a.Path, err)
+	}
+	mode := kept.Mode().Perm() &^ 0o022
+	if info != nil {
+		mode = info.Mode().Perm() // a box says nothing of who may read it
+	}
+	fresh := below + ".tidemark-" + rand.Text()[:8]
+	if err := errors.Join(root.MkdirAll(filepath.Dir(below), 0o700), putInto(root, fresh, a.Kept)); err != nil {
+		return fmt.Errorf("keep %s: %w", a.Path, err)
+	}
+	if err := errors.Join(root.Chmod(fresh, mode), root.Rename(fresh, below)); err != nil {
+		return fmt.Errorf("keep %s: %w", a.Path, errors.Join(err, root.Remove(fresh)))
 	}
 	return a.Drop()
 }

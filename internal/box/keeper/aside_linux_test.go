@@ -90,3 +90,67 @@ func TestNothingIsPutBackElsewhere(t *testing.T) {
 		t.Error("it was put outside the workspace")
 	}
 }
+
+// What a session changed of the home folder, where the policy makes all of it a layer, is kept or thrown away by a person: whole files, and
+// only in the place of what they were made of.
+func TestChangesOfTheHomeAreKeptOrDropped(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, name := range []string{".bashrc", ".vimrc", ".inputrc"} {
+		w.put(filepath.Join(w.home, name), "# mine\n")
+	}
+	if err := os.Chmod(filepath.Join(w.home, ".bashrc"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	line := "for f in .bashrc .vimrc .inputrc .npmrc; do echo box >> ~/$f; done; chmod 777 ~/.bashrc; cat ~/.bashrc"
+	cmd := w.client(w.ticket("s", line, func(g *keeper.Grant) { g.Settings.Layer = "home" }), line)
+	if code, out := finish(t, cmd); code != 0 || out != "# mine\nbox\n" {
+		t.Fatalf("%d %q", code, out)
+	}
+	if _, err := entry.Ask(w.data, entry.Request{Do: entry.End, Session: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]keeper.Aside{}
+	for _, a := range keeper.AsideIn(w.data) {
+		all[filepath.Base(a.Path)] = a
+	}
+	if len(all) != 4 {
+		t.Fatalf("%+v", all)
+	}
+	rc, vim, input, npm := all[".bashrc"], all[".vimrc"], all[".inputrc"], all[".npmrc"]
+	w.put(filepath.Join(w.home, ".vimrc"), "# changed since\n")
+	if err := os.Remove(filepath.Join(w.home, ".inputrc")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(w.home, ".inputrc")); err != nil {
+		t.Fatal(err)
+	}
+	if vim.Take() == nil || input.Take() == nil || !exists(vim.Kept) || !exists(input.Kept) {
+		t.Error("it was kept over something else")
+	}
+	for _, a := range []*keeper.Aside{&rc, &npm} {
+		if err := a.Take(); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, want := range map[string]string{".bashrc": "# mine\nbox\n", ".npmrc": "box\n", ".vimrc": "# changed since\n"} {
+		if text, err := os.ReadFile(filepath.Join(w.home, name)); err != nil || string(text) != want {
+			t.Errorf("%s: %q %v", name, text, err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(w.home, ".bashrc")); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	astray := vim
+	astray.Path = filepath.Join(w.home, "../elsewhere")
+	if astray.Take() == nil {
+		t.Error("it was kept outside the home folder")
+	}
+	for _, a := range []*keeper.Aside{&vim, &input} {
+		if err := a.Drop(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := keeper.LeftIn(w.data); len(left) != 0 {
+		t.Errorf("%+v", left)
+	}
+}

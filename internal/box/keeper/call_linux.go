@@ -85,8 +85,9 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	exit, err := c.follow(job)
 	ended()
 	defer c.keeper.boxes.leave(h)
+	note := c.upstream(ctx, h, &exit)
 	c.told(Ended{Ticket: r.Ticket, Exit: exit.Code}, h)
-	a := entry.Answer{Exit: exit.Code, Notes: h.news()}
+	a := entry.Answer{Exit: exit.Code, Notes: append(h.news(), note...)}
 	if err != nil {
 		a.Reason = strings.ToValidUTF8(err.Error(), "?")
 	}

@@ -72,7 +72,9 @@ type Aside struct {
 	ID        string `json:"id"`
 	Session   string `json:"session,omitzero"`
 	Workspace string `json:"workspace,omitzero"`
-	Path      string `json:"path,omitzero"` // where it was, below the workspace; empty: nobody knows
+	Path      string `json:"path,omitzero"` // where it was, below the workspace, or whole if it is of the home; empty: nobody knows
+	Home      string `json:"home,omitzero"` // the home folder that it is of
+	Sum       string `json:"sum,omitzero"`  // of a file of the home folder: what is in its place, by its SHA-256; empty: nothing
 	Kept      string `json:"kept"`          // where it is
 }
 
@@ -98,7 +100,9 @@ type Options struct {
 	Asker    Asker                              // nil: what commands want of others is refused
 	Relay    relay.Options                      // how others are reached; Let, Hosts and Ports are the keeper's own
 	CAFile   string                             // certificates of registries that programs would not believe otherwise
-	Closed   func() []int                       // ports of this machine that no box reaches, whatever a policy says; may be nil
+	// SignIn is what signs the user in at a service that the broker asks, found with programs in these folders; nil: nobody can.
+	SignIn func(ctx context.Context, host, programs string) (string, error)
+	Closed func() []int // ports of this machine that no box reaches, whatever a policy says; may be nil
 	// Take takes a snapshot of a workspace for a session.
 	Take func(session, workspace string) (Snapshot, error)
 	// Used is told that a command has ended in a box whose workspace was kept under this name; it may be nil.

@@ -62,25 +62,45 @@ type departure struct {
 	covered bool // nobody need be asked
 }
 
-// broke finds out what the command would do, asks about it where that is wanted, and has it done.
-func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error) {
-	none := box.Exit{Code: box.ExitNoBox}
+// broker is the one for a session's box.
+func (c *call) broker(ctx context.Context, h *held, dir string) *broker.Broker {
 	want := h.want
 	want.Env = c.env()
-	out := c.keeper.o.Relay
-	b := broker.New(broker.Options{
-		Want: want, Dir: d.dir, State: boxesIn(c.keeper.o.Data), Relay: out, CAFile: c.keeper.o.CAFile, Pins: h.pins,
+	return broker.New(broker.Options{
+		Want: want, Dir: dir, State: boxesIn(c.keeper.o.Data), Relay: c.keeper.o.Relay, CAFile: c.keeper.o.CAFile, Pins: h.pins,
+		SignIn: c.keeper.o.SignIn,
 		Inside: func(_ context.Context, command box.Command) (box.Exit, error) {
 			command.Env, command.Leads = c.env(), true
 			job, err := h.box.Start(command)
 			if err != nil {
-				return none, err
+				return box.Exit{Code: box.ExitNoBox}, err
 			}
 			stop := context.AfterFunc(ctx, func() { job.Signal(unix.SIGTERM) })
 			defer stop()
 			return job.Wait()
 		},
 	})
+}
+
+// upstream writes down which branch a branch is to follow, where that was all that a line could not do in the box. Nobody is asked: it is
+// the name of a remote that is there, or of a branch.
+func (c *call) upstream(ctx context.Context, h *held, exit *box.Exit) []string {
+	f, ok := broker.Follows(string(c.request.Line))
+	if !ok || exit.Code != 0 && !f.Alone {
+		return nil
+	}
+	said, err := c.broker(ctx, h, c.dir()).Follow(ctx, f)
+	if err != nil {
+		return []string{strings.ToValidUTF8("which branch is followed was not written down: "+err.Error(), "?")}
+	}
+	exit.Code = 0
+	return []string{"outside the box: " + said}
+}
+
+// broke finds out what the command would do, asks about it where that is wanted, and has it done.
+func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error) {
+	none := box.Exit{Code: box.ExitNoBox}
+	b := c.broker(ctx, h, d.dir)
 	deed, err := b.Prepare(ctx, d.form)
 	if err != nil {
 		return none, fmt.Errorf("nothing was run: %w", err)
@@ -132,7 +152,8 @@ const (
 // wantedOf is what a person is asked about a command that leaves.
 func wantedOf(q *broker.Question, line string) Wanted {
 	w := Wanted{
-		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: q.Place, More: q.More, Packages: q.Packages, Command: line,
+		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: whole(q.Place, shownPlace), More: q.More,
+		Packages: q.Packages, Command: line,
 	}
 	if len(q.Packages) > 0 {
 		w.Verb = "install"
@@ -140,6 +161,9 @@ func wantedOf(q *broker.Question, line string) Wanted {
 	for _, r := range q.Refs {
 		text := strings.TrimPrefix(r.Name, "refs/heads/")
 		switch {
+		case q.Program != "git":
+			w.Refs = append(w.Refs, whole(text, shownWhole))
+			continue
 		case q.Verb != "push":
 		case r.To == "":
 			text += " is removed"
@@ -169,6 +193,22 @@ func wantedOf(q *broker.Question, line string) Wanted {
 		w.Files = append(w.Files, short(f.Path)+" "+stat)
 	}
 	return w
+}
+
+// How much is shown of a command that is the deed itself, and of a place.
+const (
+	shownWhole = 1400
+	shownPlace = 250
+)
+
+// whole is a text that a person must see all of: what is too long for its place stands in the command, and is told from every other by
+// its sum, so that a yes to one is none to another.
+func whole(s string, most int) string {
+	if valid := strings.ToValidUTF8(s, "?"); len(valid) <= most {
+		return valid
+	}
+	shown := strings.ToValidUTF8(s[:most], "")
+	return fmt.Sprintf("%s ... (%d bytes, SHA-256 %s: the command has all of it)", shown, len(s), hashOf([]byte(s)))
 }
 
 // short is a text of somebody else's, as much of it as is shown.

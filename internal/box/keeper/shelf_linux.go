@@ -203,7 +203,7 @@ func (s *shelf) wanted(g Grant, env []string) (box.Want, error) {
 	w := box.Want{
 		Workspace: box.WorkspaceOf(dir, home), Home: home, State: filepath.Join(boxesIn(s.o.Data), "s-"+rand.Text()[:12]),
 		Hide: append([]string{s.o.Data}, paths(g.Settings.Hide)...), Read: there(g.Settings.Read),
-		Write: there(g.Settings.Write), Env: env, First: s.o.First,
+		Write: there(g.Settings.Write), Env: env, First: s.o.First, Layer: g.Settings.Layer,
 	}
 	for _, p := range paths(g.Settings.Guard) {
 		if filepath.IsAbs(p) {

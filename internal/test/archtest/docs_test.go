@@ -3,9 +3,11 @@ package archtest_test
 import (
 	"go/ast"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"strings"
+	"testing"
 	"unicode"
 )
 
@@ -205,5 +207,25 @@ func (x *nameIndex) fields(s *ast.TypeSpec) {
 		for _, name := range field.Names {
 			x.add(x.members, s.Name.Name, name.Name)
 		}
+	}
+}
+
+// What a box does not stop stands in two documents, word for word: who reads the threat model must not be told less.
+func TestTheThreatModelHasWhatABoxDoesNotStop(t *testing.T) {
+	section := func(file, head string) string {
+		raw, err := os.ReadFile("../../../docs/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, found := strings.Cut(string(raw), "\n## "+head+"\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		_, list, listed := strings.Cut(text, "\n* ")
+		if !found || !listed {
+			t.Fatalf("%s has no list under %q", file, head)
+		}
+		return strings.TrimSpace(strings.ReplaceAll(list, "](box.md#", "](#"))
+	}
+	if own, model := section("box.md", "What it does not stop"), section("threat-model.md", "What a box does not stop"); own != model {
+		t.Error("docs/box.md and docs/threat-model.md say different things of what a box does not stop")
 	}
 }

@@ -23,7 +23,7 @@ const gatewayToken = "token-of-this-test"
 // openclaw is OpenClaw: a gateway that a small client speaks to. Its own web fetch is used.
 func openclaw() *rig {
 	return &rig{
-		name: "openclaw", shell: "exec", sessions: "agent:main:", down: "Tidemark could not be asked", trial: "could not be tried",
+		name: "openclaw", shell: "exec", sessions: "agent:main:", down: "Tidemark could not be asked", alone: "could not be tried",
 		api: "/llm/" + greeted, greets: true, settle: settleOpenclaw, start: startGateway,
 		env: func(w *world) []string {
 			return []string{

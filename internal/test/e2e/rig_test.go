@@ -17,7 +17,7 @@ type rig struct {
 	shell    string // the tool that runs commands
 	sessions string // how its sessions' names begin at the server
 	down     string // what is said about a call when there is no server
-	trial    string // what the installer's own trial finds out; "" is blocked
+	alone    string // what the installer finds out of its hook alone; "" is blocked
 	mute     string // what is said about a prompt then, where it is not the same
 	api      string // where the proxy to models has what this agent speaks
 	greets   bool   // its plugin shows the proxy that it is alive

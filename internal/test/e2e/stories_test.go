@@ -50,10 +50,10 @@ var stories = []story{
 	{name: "switched off", run: switched, only: "claude codex gemini copilot opencode goose droid cline"},
 	{name: "inline", run: inline, only: "claude gemini opencode"},
 	{name: "planted", run: planting, only: "claude codex gemini opencode"},
-	{name: "paths", run: paths, only: "claude codex gemini copilot opencode openclaw"},
-	{name: "deeds", run: deeds, only: "claude codex gemini copilot opencode openclaw"},
+	{name: "paths", run: paths, only: "claude codex gemini copilot opencode openclaw droid cline"},
+	{name: "deeds", run: deeds, only: "claude codex gemini copilot opencode openclaw droid cline"},
 	{name: "referred", run: referred, only: "claude codex gemini copilot opencode"},
-	{name: "long turn", run: longTurn, only: "claude codex gemini copilot opencode openclaw"},
+	{name: "long turn", run: longTurn, only: "claude codex gemini copilot opencode openclaw droid cline"},
 	{name: "wrapped", run: behindGateway, only: "claude codex gemini copilot opencode"},
 	{name: "wrapped waits", run: heldByGateway, only: "claude codex gemini copilot opencode"},
 	{name: "hub waits", run: heldByHTTP, only: "claude codex gemini copilot opencode"},
@@ -62,7 +62,7 @@ var stories = []story{
 	{name: "failed fetch", run: failedFetch, only: "goose droid cline"},
 	{name: "sub-agent", run: noSubAgent, only: "goose"},
 	{name: "copied", run: copied, only: "droid"},
-	{name: "boxed", run: boxed, only: "claude codex gemini copilot opencode openclaw"},
+	{name: "boxed", run: boxed, only: "claude codex gemini copilot opencode openclaw droid cline"},
 	{name: "ruled", run: ruled, only: "gemini copilot"},
 	{name: "prefixed", run: prefixed, only: "claude"},
 	{name: "told", run: told, only: "codex opencode"},
@@ -94,8 +94,8 @@ func installs(t *testing.T, r *rig) {
 	w := open(t, r, with{bare: true})
 	before := w.settings()
 	said := w.tidemark("install", r.name)
-	for _, who := range []string{"the hook alone: ", "the real agent: "} {
-		if want := who + cmp.Or(r.trial, "blocked"); !strings.Contains(said, want) {
+	for _, want := range []string{"the hook alone: " + cmp.Or(r.alone, "blocked"), "the real agent: blocked"} {
+		if !strings.Contains(said, want) {
 			t.Errorf("install said %q, want %q in it", said, want)
 		}
 	}

@@ -45,6 +45,7 @@ type form struct {
 	lists    bool
 	brokered bool
 	broker   []string // the options with which the broker runs it
+	why      string   // why no broker does
 }
 
 // table is the data as it is read.
@@ -172,6 +173,9 @@ func (t *table) add(f *form, words []string) error {
 		return nil
 	case "lists":
 		f.lists = true
+		return nil
+	case "why":
+		f.why = strings.Join(names, " ")
 		return nil
 	case "broker":
 		f.brokered, f.broker = true, names

@@ -28,9 +28,10 @@ type Form struct {
 	Slots   []Slot
 	Flags   []string // options that take no value, as they stand there
 
-	Brings   bool // it carries nothing there but names, and changes only what is here
-	Lists    bool // what it brings stands in a list of the workspace's, which only the broker looks at
-	Brokered bool // the broker runs it: with one capability, and no code of the workspace or of a package
+	Brings   bool   // it carries nothing there but names, and changes only what is here
+	Lists    bool   // it is plain where there is a broker alone, which looks at what it brings
+	Why      string // why no broker does it, for people; empty: one does, or nobody has said
+	Brokered bool   // the broker runs it: with one capability, and no code of the workspace or of a package
 }
 
 // Slot is a value of a form.
@@ -65,7 +66,7 @@ func Words(argv []string) (Form, bool) {
 
 // begun is a form before anything of a line is in it.
 func (f *form) begun(short map[string]string) Form {
-	out := Form{Program: f.words[0], Verb: strings.Join(f.words[1:], " "), Deed: f.deed, Brings: f.brings, Lists: f.lists}
+	out := Form{Program: f.words[0], Verb: strings.Join(f.words[1:], " "), Deed: f.deed, Brings: f.brings, Lists: f.lists, Why: f.why}
 	for i, w := range f.words {
 		if long, ok := short[w]; ok {
 			w = long

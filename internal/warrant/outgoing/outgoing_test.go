@@ -57,6 +57,7 @@ b"`, "send", "title=It's done body=a\nb"},
 		`header=Content-Type: application/json request=POST data={"a": 1} url=https://api.acme.example/v1`},
 	{"wget -qO- https://docs.acme.example/a", "read", "url=https://docs.acme.example/a"},
 	{`curl -so /dev/null -w '%{http_code}\n' https://docs.acme.example/x`, "read", `so=/dev/null write-out=%{http_code}\n url=https://docs.acme.example/x`},
+	{"curl -fsSL -o tool.tar.gz https://docs.acme.example/x", "create", "output=tool.tar.gz url=https://docs.acme.example/x"},
 	{"curl -sI https://docs.acme.example/x", "read", "url=https://docs.acme.example/x"},
 	{"curl -s -o /dev/null https://docs.acme.example/x", "read", "output=/dev/null url=https://docs.acme.example/x"},
 }
@@ -110,7 +111,7 @@ func TestLinesThatAreNotPlain(t *testing.T) {
 		"kubectl --kubeconfig x get pods", "kubectl get pods -o jsonpath={.x}", "terraform apply -var-file=x", "terraform -chdir=x plan", "ssh web.acme.example", "ssh -o ProxyCommand=x a.example id",
 		"ssh a.example -o ProxyCommand=x", "ssh a.example ls -la", "ssh -F x a.example id", "ssh -L 1:a:2 a.example id", "scp -o ProxyCommand=x a b:c", "scp -S x a b:c", "scp .env a.example:x",
 		"scp ../x a.example:x", "scp /etc/passwd a.example:x", "scp a b", "scp a.example:x b.example:y", "rsync -e x a b.example:c", "rsync --rsh=x a b.example:c", "rsync --rsync-path=x a b.example:c",
-		"curl -o x https://a.example", "curl -O https://a.example/x", "curl -T x https://a.example", "curl -d @x https://a.example", "curl --data=@x https://a.example", "curl --json @x https://a.example",
+		"curl -o ../x https://a.example", "curl -o .bashrc https://a.example", "curl -o /etc/x https://a.example", "curl -o x -o y https://a.example https://b.example", "curl -o x/.env https://a.example", "curl -O https://a.example/x", "curl -T x https://a.example", "curl -d @x https://a.example", "curl --data=@x https://a.example", "curl --json @x https://a.example",
 		"curl -K x https://a.example", "curl --config=x https://a.example", "curl -F a=@x https://a.example", "curl --data-binary @x https://a.example", "curl --data-urlencode a@x https://a.example",
 		"curl -H @x https://a.example", "curl -H 'Host: b.example' https://a.example", "curl -H 'Authorization: x' https://a.example", "curl -x b.example https://a.example", "curl -u a:b https://a.example",
 		"curl --resolve a.example:443:1.2.3.4 https://a.example", "curl --connect-to ::b.example https://a.example", "curl -E x https://a.example", "curl --unix-socket x http://a.example",
@@ -317,5 +318,22 @@ func TestLettersBehindOneDash(t *testing.T) {
 	}
 	if f, ok := outgoing.Plain("gh pr comment 4 -b -qu"); !ok || f.Slot("body") != "-qu" {
 		t.Errorf("a value that looks like letters: %v %t", f.Slots, ok)
+	}
+}
+
+// What hands over more than one deed is for no broker, with whatever options.
+func TestWhatNoBrokerRuns(t *testing.T) {
+	for _, line := range []string{
+		"docker ps", "docker pull a/b", "docker push a/b", "docker logs web", "docker rm -f web", "kubectl get pods", "kubectl logs web", "kubectl delete pod web", "ssh web.acme.example id", "scp a.md web.acme.example:/x",
+		"rsync -a a web.acme.example:/x", "terraform plan", "terraform apply -auto-approve",
+	} {
+		if f, ok := outgoing.Plain(line); !ok || f.Brokered || f.Why == "" {
+			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
+		}
+	}
+	for _, line := range []string{"gh pr list", "curl https://a.example/x", "git push origin main", "uv sync", "go get a.example/b", "npm ci"} {
+		if f, ok := outgoing.Plain(line); !ok || !f.Brokered || f.Why != "" {
+			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
+		}
 	}
 }

@@ -61,6 +61,9 @@ func split(line string) ([]string, bool) {
 	return words, true
 }
 
+// Split is the words of a line in which there is nothing but words.
+func Split(line string) ([]string, bool) { return split(line) }
+
 func plainSign(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(bare, c) >= 0
 }

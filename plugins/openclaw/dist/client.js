@@ -117,8 +117,8 @@ function isAnswer(v) {
         (note.hidden === undefined || (Array.isArray(note.hidden) && note.hidden.every((n) => typeof n === "string"))) &&
         (note.approval === undefined || isQuestion(note.approval)) &&
         is(v, "block", "boolean") && is(v, "cancel", "boolean") &&
-        ["blockReason", "cancelReason", "content"].every((k) => is(v, k, "string")) &&
-        (v.params === undefined || isObject(v.params)));
+        ["blockReason", "cancelReason", "content", "decision"].every((k) => is(v, k, "string")) &&
+        (v.params === undefined || isObject(v.params)) && (v.confine === undefined || isObject(v.confine)));
 }
 function isQuestion(v) {
     return (isObject(v) && ["expiresAt", "prompt"].every((k) => typeof v[k] === "string") &&

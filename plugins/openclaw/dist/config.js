@@ -183,7 +183,8 @@ export function ownerSecret(c) {
         return readSecret(c.owner, "owner");
     return Object.keys(c.approver).length > 0 ? readSecret(c.approver, "approver") : undefined;
 }
-function dataFolder() {
+/** dataFolder is where Tidemark keeps its things. */
+export function dataFolder() {
     if (process.env.TIDEMARK_DATA)
         return process.env.TIDEMARK_DATA;
     if (process.env.XDG_DATA_HOME)

@@ -1,6 +1,7 @@
 // The decision about one tool call. It is made as a trusted tool policy, before any other
 // plugin's hook, and taken again in before_tool_call, after all of them: what runs is
 // what was decided.
+import { boxed, boxes, isTicket } from "./box.js";
 import { callContext, deferred, refOf } from "./context.js";
 import { blocked, callKey, canonical, keep, runKey, settled, take } from "./runs.js";
 export class Gate {
@@ -19,7 +20,7 @@ export class Gate {
             if (result.block === true || result.requireApproval !== undefined)
                 return result;
             const params = result.params ?? event.params;
-            keep(run, callKey(event.toolCallId, event.toolName, params), { params });
+            keep(run, callKey(event.toolCallId, event.toolName, params), { params, ...(result.box === undefined ? {} : { box: result.box }) });
             return result.params === undefined ? undefined : { params };
         });
     }
@@ -36,6 +37,9 @@ export class Gate {
             if (result.block === true)
                 return result;
             const params = result.params ?? event.params;
+            // Only now, after the rules of every other plugin: they are about the model's line.
+            if (result.box !== undefined)
+                return inBox(run, event, params, result.box);
             const inner = deferred(event.toolName, params);
             if (inner !== undefined && event.toolCallId !== undefined) {
                 const id = partOf(event.toolCallId);
@@ -49,12 +53,12 @@ export class Gate {
     earlier(run, event) {
         const own = take(run, callKey(event.toolCallId, event.toolName, event.params));
         if (own !== undefined)
-            return { params: own.params };
+            return own;
         const wrapper = wrapperOf(event.toolCallId);
         if (wrapper === undefined)
             return undefined;
         const outer = take(run, callKey(wrapper, event.toolName, event.params));
-        return outer === undefined ? undefined : { params: outer.params };
+        return outer;
     }
     async closed(event, decide) {
         try {
@@ -85,9 +89,15 @@ export class Gate {
         const where = refOf(ctx);
         if (this.guard.config.approvals === "queue" && this.guard.config.approvalWaitSeconds > 0)
             where.wait = this.guard.config.approvalWaitSeconds;
+        const box = inner !== undefined || !event.toolCallId ? undefined : await boxes(call.toolName, call.params, ctx, run.workspace, this.guard.api);
+        if (box !== undefined && run.workspace !== undefined)
+            Object.assign(where, { boxes: true, brokers: true, workspaceDir: run.workspace });
         const answer = await this.guard.client.hook("before_tool_call", call, where, { signal: ctx.abortSignal });
         if (answer.block !== true)
             return allowed(answer, event, inner);
+        const ticket = answer.decision === "confine" && answer.tidemark.verdict === "confine" && answer.params === undefined ? answer.confine?.ticket : undefined;
+        if (box !== undefined && isTicket(ticket))
+            return { box: { ...box, ticket } };
         const question = answer.tidemark.approval;
         if (question?.text !== undefined)
             this.guard.log.info(`tidemark: ${question.text}`); // for the owner, and not in what the model reads
@@ -130,6 +140,19 @@ export class Gate {
             this.guard.log.error(`tidemark: hand over the answer to ${id}: ${err instanceof Error ? err.message : String(err)}`);
         }
     }
+}
+const maxBoxed = 256;
+/** inBox has the command run in its box, and nowhere else. */
+function inBox(run, event, params, box) {
+    if (event.toolCallId === undefined || typeof params.command !== "string")
+        return blocked("Blocked: the command of a box is missing.");
+    run.boxed.set(event.toolCallId, params);
+    for (const oldest of run.boxed.keys()) {
+        if (run.boxed.size <= maxBoxed)
+            break;
+        run.boxed.delete(oldest);
+    }
+    return { params: { ...params, command: boxed(box, params.command) } };
 }
 /** allowed insists on the server's own word: an answer that says nothing allows nothing. */
 function allowed(answer, event, inner) {

@@ -13,6 +13,7 @@ export class Guard {
     schedule = new Schedule();
     runs = new Runs();
     log;
+    api;
     id = "tidemark"; // as the host knows this plugin
     hostVersion = "";
     hooks = new Set(); // those the host will call
@@ -24,11 +25,13 @@ export class Guard {
         this.client = new Client(checked.config);
         this.lineage = new Lineage();
         this.log = api.logger;
+        this.api = api;
         this.agreement = new Agreement(this.client, checked.config.wanted, checked.config.heartbeatSeconds * 1000);
     }
     /** attach takes over what a later registration of the host brings. */
     attach(api) {
         this.log = api.logger;
+        this.api = api;
         this.id = api.id || this.id;
         this.hostVersion = api.runtime?.version ?? this.hostVersion;
         this.lineage.ask(api.runtime);

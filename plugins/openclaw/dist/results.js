@@ -16,7 +16,9 @@ export class Results {
         try {
             if (run.blocked !== undefined)
                 throw new Error(run.blocked);
-            const { name, params, result } = opened(event);
+            const { name, params: ran, result } = opened(event);
+            const params = run.boxed.get(event.toolCallId) ?? ran; // of a boxed call, what was asked for
+            run.boxed.delete(event.toolCallId);
             this.guard.lineage.spawned(childOf(result), ctx.sessionKey);
             await this.observe(ctx, {
                 toolName: name, params, toolCallId: event.toolCallId,

@@ -7,7 +7,7 @@ export class Runs {
     of(key) {
         let run = this.runs.get(key);
         if (run === undefined) {
-            run = { begun: false, reports: new Set(), allowed: new Map(), wrappers: new Set(), answers: new Map() };
+            run = { begun: false, reports: new Set(), allowed: new Map(), wrappers: new Set(), answers: new Map(), boxed: new Map() };
             this.runs.set(key, run);
             for (const oldest of this.runs.keys()) {
                 if (this.runs.size <= maxRuns)

@@ -36,6 +36,8 @@ export interface Answer {
   cancel?: boolean;
   cancelReason?: string;
   content?: string;
+  decision?: string; // "confine": it may run in a box alone, which confine opens
+  confine?: { ticket?: unknown };
 }
 
 /** What a hook's event belongs to, in the server's words. */
@@ -55,6 +57,8 @@ export interface HookContext {
   senderMetadata?: boolean;
   inputProvenance?: { kind: string; sourceSessionKey?: string };
   wait?: number;
+  boxes?: boolean; // a command is run in a box if the answer says so
+  brokers?: boolean; // and a plain command that leaves, by a broker
 }
 
 const maxAnswer = 8 << 20;
@@ -166,8 +170,8 @@ function isAnswer(v: Record<string, unknown>): v is Record<string, unknown> & An
     (note.hidden === undefined || (Array.isArray(note.hidden) && note.hidden.every((n) => typeof n === "string"))) &&
     (note.approval === undefined || isQuestion(note.approval)) &&
     is(v, "block", "boolean") && is(v, "cancel", "boolean") &&
-    ["blockReason", "cancelReason", "content"].every((k) => is(v, k, "string")) &&
-    (v.params === undefined || isObject(v.params))
+    ["blockReason", "cancelReason", "content", "decision"].every((k) => is(v, k, "string")) &&
+    (v.params === undefined || isObject(v.params)) && (v.confine === undefined || isObject(v.confine))
   );
 }
 

@@ -207,7 +207,8 @@ export function ownerSecret(c: Config): string | undefined {
   return Object.keys(c.approver).length > 0 ? readSecret(c.approver, "approver") : undefined;
 }
 
-function dataFolder(): string {
+/** dataFolder is where Tidemark keeps its things. */
+export function dataFolder(): string {
   if (process.env.TIDEMARK_DATA) return process.env.TIDEMARK_DATA;
   if (process.env.XDG_DATA_HOME) return join(process.env.XDG_DATA_HOME, "tidemark");
   return join(homedir(), ".local", "share", "tidemark");

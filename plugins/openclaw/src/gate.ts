@@ -2,12 +2,18 @@
 // plugin's hook, and taken again in before_tool_call, after all of them: what runs is
 // what was decided.
 
+import { type Boxed, boxed, boxes, isTicket } from "./box.js";
 import type { Answer } from "./client.js";
 import { callContext, deferred, refOf } from "./context.js";
 import type { Guard } from "./guard.js";
 import type { Json, Resolution, ToolCallEvent, ToolCallResult, ToolContext } from "./host.js";
 import { type Run, blocked, callKey, canonical, keep, runKey, settled, take } from "./runs.js";
 import type { Turns } from "./turns.js";
+
+/** Decided is an answer to the host, with the box that the call runs in. */
+interface Decided extends ToolCallResult {
+  box?: Boxed;
+}
 
 export class Gate {
   constructor(
@@ -23,7 +29,7 @@ export class Gate {
       const result = decided ?? (await this.decide(run, event, ctx, this.guard.config.approvals === "host"));
       if (result.block === true || result.requireApproval !== undefined) return result;
       const params = result.params ?? event.params;
-      keep(run, callKey(event.toolCallId, event.toolName, params), { params });
+      keep(run, callKey(event.toolCallId, event.toolName, params), { params, ...(result.box === undefined ? {} : { box: result.box }) });
       return result.params === undefined ? undefined : { params };
     });
   }
@@ -40,6 +46,8 @@ export class Gate {
       const result = this.earlier(run, event) ?? (await this.decide(run, event, ctx, false));
       if (result.block === true) return result;
       const params = result.params ?? event.params;
+      // Only now, after the rules of every other plugin: they are about the model's line.
+      if (result.box !== undefined) return inBox(run, event, params, result.box);
       const inner = deferred(event.toolName, params);
       if (inner !== undefined && event.toolCallId !== undefined) {
         const id = partOf(event.toolCallId);
@@ -51,13 +59,13 @@ export class Gate {
   }
 
   // Deferred calls come twice: the wrapper, and the tool inside it under another id.
-  private earlier(run: Run, event: ToolCallEvent): ToolCallResult | undefined {
+  private earlier(run: Run, event: ToolCallEvent): Decided | undefined {
     const own = take(run, callKey(event.toolCallId, event.toolName, event.params));
-    if (own !== undefined) return { params: own.params };
+    if (own !== undefined) return own;
     const wrapper = wrapperOf(event.toolCallId);
     if (wrapper === undefined) return undefined;
     const outer = take(run, callKey(wrapper, event.toolName, event.params));
-    return outer === undefined ? undefined : { params: outer.params };
+    return outer;
   }
 
   private async closed(event: ToolCallEvent, decide: () => Promise<ToolCallResult | undefined>): Promise<ToolCallResult | undefined> {
@@ -69,7 +77,7 @@ export class Gate {
     }
   }
 
-  private async decide(run: Run, event: ToolCallEvent, ctx: ToolContext, mayAsk: boolean): Promise<ToolCallResult> {
+  private async decide(run: Run, event: ToolCallEvent, ctx: ToolContext, mayAsk: boolean): Promise<Decided> {
     const refused = await this.guard.refusal(ctx.agentId);
     if (refused !== undefined) return blocked(refused);
     await settled(run);
@@ -85,8 +93,12 @@ export class Gate {
     if (begins !== undefined) await this.turns.open(run, begins);
     const where = refOf(ctx);
     if (this.guard.config.approvals === "queue" && this.guard.config.approvalWaitSeconds > 0) where.wait = this.guard.config.approvalWaitSeconds;
+    const box = inner !== undefined || !event.toolCallId ? undefined : await boxes(call.toolName, call.params, ctx, run.workspace, this.guard.api);
+    if (box !== undefined && run.workspace !== undefined) Object.assign(where, { boxes: true, brokers: true, workspaceDir: run.workspace });
     const answer = await this.guard.client.hook("before_tool_call", call, where, { signal: ctx.abortSignal });
     if (answer.block !== true) return allowed(answer, event, inner);
+    const ticket = answer.decision === "confine" && answer.tidemark.verdict === "confine" && answer.params === undefined ? answer.confine?.ticket : undefined;
+    if (box !== undefined && isTicket(ticket)) return { box: { ...box, ticket } };
     const question = answer.tidemark.approval;
     if (question?.text !== undefined) this.guard.log.info(`tidemark: ${question.text}`); // for the owner, and not in what the model reads
     if (mayAsk && question?.id !== undefined && answer.tidemark.verdict === "confirm") {
@@ -128,6 +140,19 @@ export class Gate {
       this.guard.log.error(`tidemark: hand over the answer to ${id}: ${err instanceof Error ? err.message : String(err)}`);
     }
   }
+}
+
+const maxBoxed = 256;
+
+/** inBox has the command run in its box, and nowhere else. */
+function inBox(run: Run, event: ToolCallEvent, params: Json, box: Boxed): ToolCallResult {
+  if (event.toolCallId === undefined || typeof params.command !== "string") return blocked("Blocked: the command of a box is missing.");
+  run.boxed.set(event.toolCallId, params);
+  for (const oldest of run.boxed.keys()) {
+    if (run.boxed.size <= maxBoxed) break;
+    run.boxed.delete(oldest);
+  }
+  return { params: { ...params, command: boxed(box, params.command) } };
 }
 
 /** allowed insists on the server's own word: an answer that says nothing allows nothing. */

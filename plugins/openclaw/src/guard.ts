@@ -16,6 +16,7 @@ export class Guard {
   readonly schedule = new Schedule();
   readonly runs = new Runs();
   log: Logger;
+  api: PluginApi;
   id = "tidemark"; // as the host knows this plugin
   hostVersion = "";
   readonly hooks = new Set<string>(); // those the host will call
@@ -28,12 +29,14 @@ export class Guard {
     this.client = new Client(checked.config);
     this.lineage = new Lineage();
     this.log = api.logger;
+    this.api = api;
     this.agreement = new Agreement(this.client, checked.config.wanted, checked.config.heartbeatSeconds * 1000);
   }
 
   /** attach takes over what a later registration of the host brings. */
   attach(api: PluginApi): void {
     this.log = api.logger;
+    this.api = api;
     this.id = api.id || this.id;
     this.hostVersion = api.runtime?.version ?? this.hostVersion;
     this.lineage.ask(api.runtime);

@@ -127,6 +127,8 @@ export interface PluginApi {
   runtime?: {
     version?: string;
     agent?: { session?: { getSessionEntry?: (params: { sessionKey: string; agentId?: string }) => { spawnedBy?: string } | undefined } };
+    config?: { current?: () => unknown };
+    state?: { resolveStateDir?: () => string };
   };
   on(hook: string, handler: Handler, options?: HookOptions): void;
   registerTrustedToolPolicy?(policy: { id: string; description: string; evaluate: Handler }): void;

@@ -1,6 +1,7 @@
 // What the plugin has to remember while a run lasts. Everything that must outlive a run,
 // or that a decision rests on, is in the server.
 
+import type { Boxed } from "./box.js";
 import type { Json, ToolCallResult } from "./host.js";
 
 const maxRuns = 1024;
@@ -9,6 +10,7 @@ const maxAllowed = 256;
 /** Allowed is a decision the server has made and recorded for exactly one call. */
 export interface Allowed {
   params: Json;
+  box?: Boxed; // it runs in a box alone
 }
 
 export interface Run {
@@ -20,6 +22,8 @@ export interface Run {
   allowed: Map<string, Allowed>;
   wrappers: Set<string>; // calls whose result the middleware opens
   answers: Map<string, Promise<void>>; // of approvals given in the host, on their way
+  workspace?: string; // where its commands work
+  boxed: Map<string, Json>; // what the model asked for, of calls that run in a box
 }
 
 export class Runs {
@@ -28,7 +32,7 @@ export class Runs {
   of(key: string): Run {
     let run = this.runs.get(key);
     if (run === undefined) {
-      run = { begun: false, reports: new Set(), allowed: new Map(), wrappers: new Set(), answers: new Map() };
+      run = { begun: false, reports: new Set(), allowed: new Map(), wrappers: new Set(), answers: new Map(), boxed: new Map() };
       this.runs.set(key, run);
       for (const oldest of this.runs.keys()) {
         if (this.runs.size <= maxRuns) break;
