@@ -284,25 +284,3 @@ func canaryStory(t *testing.T, r *rig) {
 		t.Error("the model was not told about the canary rule")
 	}
 }
-
-// badAnswers: a server that answers nonsense about a call refuses it.
-func badAnswers(t *testing.T, r *rig) {
-	w := open(t, r, with{spoil: true})
-	for _, s := range spoilers {
-		w.spoiler.Store(&s)
-		w.model.script(r.run(w, "echo ran > ran.txt"), step{say: done})
-		w.turn("Run the command that makes ran.txt.")
-		if got := w.file("ran.txt"); got != "" {
-			t.Errorf("%s: ran.txt is %q, want none", s.name, got)
-		}
-		if !w.model.tried() || !r.ends && !w.model.done() {
-			t.Errorf("%s: the call was never tried", s.name)
-		}
-	}
-	w.spoiler.Store(nil)
-	w.model.script(r.run(w, "echo ran > ran.txt"), step{say: done})
-	w.turn("Run the command that makes ran.txt.")
-	if got := w.file("ran.txt"); got != "ran" {
-		t.Errorf("after the server recovered: ran.txt is %q, want it written", got)
-	}
-}
