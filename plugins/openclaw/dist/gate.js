@@ -1,7 +1,9 @@
 // The decision about one tool call. It is made as a trusted tool policy, before any other
 // plugin's hook, and taken again in before_tool_call, after all of them: what runs is
 // what was decided.
-import { callContext, deferred, refOf } from "./context.js";
+import { drop } from "./config.js";
+import { callContext, deferred, hostTools, refOf } from "./context.js";
+import { follow, without } from "./links.js";
 import { blocked, callKey, canonical, keep, runKey, settled, take } from "./runs.js";
 export class Gate {
     guard;
@@ -77,17 +79,19 @@ export class Gate {
         if (run.blocked !== undefined)
             return blocked(run.blocked);
         const inner = deferred(event.toolName, event.params);
-        const call = { toolName: inner?.name ?? event.toolName, params: inner?.params ?? event.params, ...(event.toolCallId ? { toolCallId: event.toolCallId } : {}) };
+        const toolName = inner?.name ?? event.toolName;
+        const given = inner?.params ?? event.params;
+        const call = { toolName, params: follow(toolName, given, run.folder, hostTools), ...(event.toolCallId ? { toolCallId: event.toolCallId } : {}) };
         // Where the host announces no turns, a call has to do it.
         const begins = run.begun ? undefined : callContext(ctx, this.guard.lineage);
         if (begins !== undefined)
             await this.turns.open(run, begins);
-        const where = refOf(ctx);
+        const where = { ...refOf(ctx), ...drop({ workspaceDir: run.folder }) };
         if (this.guard.config.approvals === "queue" && this.guard.config.approvalWaitSeconds > 0)
             where.wait = this.guard.config.approvalWaitSeconds;
         const answer = await this.guard.client.hook("before_tool_call", call, where, { signal: ctx.abortSignal });
         if (answer.block !== true)
-            return allowed(answer, event, inner);
+            return allowed(answer, event, inner, given);
         const question = answer.tidemark.approval;
         if (question?.text !== undefined)
             this.guard.log.info(`tidemark: ${question.text}`); // for the owner, and not in what the model reads
@@ -132,12 +136,13 @@ export class Gate {
     }
 }
 /** allowed insists on the server's own word: an answer that says nothing allows nothing. */
-function allowed(answer, event, inner) {
+function allowed(answer, event, inner, given) {
     if (answer.tidemark.verdict !== "allow")
         return blocked("Blocked: Tidemark's answer allows nothing.");
     if (answer.params === undefined)
         return {};
-    return { params: inner === undefined ? answer.params : { ...event.params, args: answer.params } };
+    const params = without(answer.params, given);
+    return { params: inner === undefined ? params : { ...event.params, args: params } };
 }
 /** wrapperOf is the id of the call in which this one runs, as the host writes it into inner ids. */
 export function wrapperOf(toolCallId) {
