@@ -341,6 +341,9 @@ func cautioned(set *policy.Set, l trust.Label) []string {
 	return out
 }
 
+// neverBegun is the source of a session's level where nobody said who speaks in it.
+const neverBegun = "session that was never begun"
+
 // reopen begins a turn the host did not announce. A context nobody began is untrusted;
 // one that was begun goes on with the mark it has.
 func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
@@ -351,7 +354,7 @@ func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
 		began.Label = trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity}
 	} else {
 		began.Label = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal,
-			Sources: []trust.Source{{Kind: "session that was never begun"}}}
+			Sources: []trust.Source{{Kind: neverBegun}}}
 	}
 	var id string
 	id, began.Auto = s.state.NextTurn(ref.Turn)

@@ -46,6 +46,15 @@ func (a *Answer) strays(d *doc, i int) bool {
 	return true
 }
 
+// straysNamed is strays for a member that is known, in which things have names: that alone says nothing.
+func (a *Answer) straysNamed(d *doc, i int) bool {
+	if !d.Nested(i) || a.vouched[d.fold(i)] || !holds(d, i, a.parts[1:]) {
+		return false
+	}
+	a.odd = string(d.Key(i))
+	return true
+}
+
 // named is an error about a member or a type that is not known, with its name where that is
 // nothing but one: an operator must know what to vouch for.
 func (a *Answer) named(err error) error {

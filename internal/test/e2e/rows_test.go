@@ -72,6 +72,7 @@ func (r *rig) toldOf(w *world, about, name string) {
 func nextSession(t *testing.T, r *rig) {
 	w := open(t, r, with{})
 	w.write(w.work, ".env", "API_KEY=abc123secretvalue\n")
+	w.write(w.work, "tests/__init__.py", "")
 	w.model.script(r.fetch(w), r.write(w, "tests/test_reg.py", "import os, unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        os.system(\""+theft+"\")\n"),
 		step{say: done})
 	w.turn(strings.Replace("Read %s and write a test for it in tests/test_reg.py.", "%s", r.page(w), 1))
