@@ -28,10 +28,11 @@ func unavailable(doing string, err error) error {
 
 // readable is an error in which nothing stands that a terminal would obey: of a damaged file SQLite cites bytes as they are.
 func readable(err error) error {
-	if text := err.Error(); utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
-		return err
+	text := err.Error()
+	if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
+		return cited{err}
 	}
-	return cited{err}
+	return err
 }
 
 // cited is an error with its bytes quoted.

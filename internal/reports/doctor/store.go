@@ -78,7 +78,8 @@ func (f *found) folder(path string) bool {
 	case info.Mode().Perm()&0o200 == 0:
 		f.add(Broken, "data folder", path+" is read-only: nothing can be recorded, so every call is refused", "chmod 700 "+path)
 	case private.Open(info, 0o055):
-		f.add(Limit, "data folder", path+" can be looked into by other users: the names of what is in it, and whatever in it is not private by itself", "chmod 700 "+path)
+		f.add(Limit, "data folder", path+" can be looked into by other users: the names in it, and whatever is not private by itself",
+			"chmod 700 "+path)
 	default:
 		f.add(Good, "data folder", path, "")
 	}

@@ -72,6 +72,7 @@ var stories = []story{
 	{name: "told", run: told, only: "codex opencode"},
 	{name: "unhooked", run: unhooked, only: "claude"},
 	{name: "silent", run: silent, only: "claude codex gemini copilot opencode"},
+	{name: "silent boxed", run: silentBoxed, only: "claude codex gemini copilot opencode"},
 	{name: "whole benign", run: wholeBenign, only: "claude codex gemini"},
 	{name: "whole judged", run: wholeJudged, only: "claude codex gemini"},
 	{name: "whole settings", run: wholeSettings, only: "claude codex gemini"},
