@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,9 @@ func falls(t *testing.T, r *rig, box bool) {
 		raw, err := os.ReadFile(program("tidemark-hook"))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(hook(w)), 0o700), os.Symlink(program("tidemark"), filepath.Join(filepath.Dir(hook(w)), "tidemark"))); err != nil {
+			t.Fatal(err) // it makes the boxes
 		}
 		w.write(w.home, "bin/tidemark-hook", string(raw))
 		if err := os.Chmod(hook(w), 0o700); err != nil {
