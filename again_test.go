@@ -109,7 +109,8 @@ func TestAYesToAQuestionOfAnotherPolicySaysThatItIsAskedAgain(t *testing.T) {
 // tells is one telling of a prompt, in a turn that the host names.
 func (w *world) tells(turn, words string, sender ...tidemark.Turn) tidemark.Opening {
 	w.Helper()
-	t := tidemark.Turn{Sender: owner()}
+	hook := event.Holder{Process: "boot:17:4711"}
+	t := tidemark.Turn{Sender: owner(), Claim: &event.Claim{Shows: hook, Offer: hook}}
 	if len(sender) > 0 {
 		t = sender[0]
 	}
@@ -157,10 +158,14 @@ func TestWhatIsSaidAgainIsSaidTwice(t *testing.T) {
 			t.Errorf("%s: got %d messages, want both", name, w.said())
 		}
 	}
-	w := newWorld(t, "")
-	w.tells("t1", words)
-	w.tells("t1", words, tidemark.Turn{Sender: owner(), Claim: &event.Claim{}})
-	if seen := w.events("s"); len(seen) != 2 {
-		t.Errorf("somebody who proves nothing repeats it: got %d records, want that it was heard", len(seen))
+	for name, who := range map[string]*event.Claim{
+		"somebody who proves nothing": {}, "another process": {Shows: event.Holder{Process: "boot:18:4712"}}, "whoever holds the monitor": nil,
+	} {
+		w := newWorld(t, "")
+		w.tells("t1", words)
+		w.tells("t1", words, tidemark.Turn{Sender: owner(), Claim: who})
+		if seen := w.events("s"); len(seen) != 2 {
+			t.Errorf("%s repeats it: got %d records, want that it was heard", name, len(seen))
+		}
 	}
 }

@@ -269,10 +269,10 @@ func senderText(s trust.Sender) string {
 	return strings.Join(parts, " ")
 }
 
-// toldAgain reports whether t says once more what its turn has said, before anything was done: an agent with hooks in two places tells
-// each of its prompts twice. Said twice is asked for twice, so the second telling counts for nothing.
+// toldAgain reports whether a hook's process says once more what its turn has said, before anything was done: an agent with hooks in two
+// places tells each prompt twice. Said twice is asked for twice, so the second telling counts for nothing.
 func (t *Turn) toldAgain(s *live, b *session.Taint, open *Opening) bool {
-	same := t.Message != nil && t.Ref.Turn != "" && t.Ref.Turn == b.Turn.ID && b.Turn.Open
+	same := t.Message != nil && t.Ref.Turn != "" && t.Ref.Turn == b.Turn.ID && b.Turn.Open && t.Claim != nil && t.Claim.Shows.Process != ""
 	if !same || open.Unproven || !t.speaksForUser(open.Level) || len(s.state.Words) == 0 {
 		return false
 	}
