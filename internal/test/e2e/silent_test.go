@@ -38,7 +38,10 @@ func falls(t *testing.T, r *rig, box bool) {
 		}
 		return []string{"--hook", hook(w)}
 	}})
-	says := "exit 0"
+	says, reads := "exit 0", "cat >/dev/null"
+	if box && r.name == "claude" { // there the same program starts every command, whose input never ends
+		reads = ""
+	}
 	if r.name == "opencode" { // its plugin wants to hear it
 		says = `printf '{"allow":true}'`
 	}
@@ -52,7 +55,7 @@ func falls(t *testing.T, r *rig, box bool) {
 		if err := os.Remove(hook(w)); err != nil { // the old one may be running
 			t.Error(err)
 		}
-		w.write(w.home, "bin/tidemark-hook", "#!/bin/sh\ncat >/dev/null\n"+says+"\n")
+		w.write(w.home, "bin/tidemark-hook", "#!/bin/sh\n"+reads+"\n"+says+"\n")
 		if err := os.Chmod(hook(w), 0o700); err != nil {
 			t.Error(err)
 		}
