@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -102,5 +103,69 @@ func TestAYesToAQuestionOfAnotherPolicySaysThatItIsAskedAgain(t *testing.T) {
 				t.Errorf("it ran by %q", v.Spent)
 			}
 		})
+	}
+}
+
+// tells is one telling of a prompt, in a turn that the host names.
+func (w *world) tells(turn, words string, sender ...tidemark.Turn) tidemark.Opening {
+	w.Helper()
+	hook := event.Holder{Process: "boot:17:4711"}
+	t := tidemark.Turn{Sender: owner(), Claim: &event.Claim{Shows: hook, Offer: hook}}
+	if len(sender) > 0 {
+		t = sender[0]
+	}
+	t.Ref, t.Message, t.HostTools = tidemark.Ref{Session: "s", Turn: turn}, &words, []string{"exec", "read", "write"}
+	return w.begin(t)
+}
+
+func (w *world) said() (n int) {
+	w.Helper()
+	for _, e := range w.events("s") {
+		if e.Began != nil && e.Began.Words || e.Seen != nil && e.Seen.Words {
+			n++
+		}
+	}
+	return n
+}
+
+// An agent with hooks in its user's settings and in the administrator's tells each prompt twice. The second telling changes nothing.
+func TestAPromptThatIsToldTwiceIsSaidOnce(t *testing.T) {
+	w := newWorld(t, "")
+	first := w.tells("t1", "Delete the newsletter from Hooli")
+	w.tools(tidemark.Ref{Session: "s", Turn: "t1"}, "read") // one hook may be through before the other begins
+	before := len(w.events("s"))
+	second := w.tells("t1", "Delete the newsletter from Hooli")
+	if !second.Continued || second.Turn != first.Turn || w.said() != 1 || len(w.events("s")) != before {
+		t.Errorf("got %+v, %d messages and %d records of %d; want nothing new", second, w.said(), len(w.events("s")), before)
+	}
+}
+
+// What is said again later, otherwise, elsewhere or by somebody else is said.
+func TestWhatIsSaidAgainIsSaidTwice(t *testing.T) {
+	const words = "Delete the newsletter from Hooli"
+	for name, again := range map[string]func(w *world){
+		"other words":    func(w *world) { w.tells("t1", words+", please") },
+		"another turn":   func(w *world) { w.tells("t2", words) },
+		"without a turn": func(w *world) { w.tells("", words) },
+		"after a call": func(w *world) {
+			w.want(policy.Allow, tidemark.Ref{Session: "s", Turn: "t1"}, call("read", `{"path":"notes.txt"}`))
+			w.tells("t1", words)
+		},
+	} {
+		w := newWorld(t, "")
+		w.tells("t1", words)
+		if again(w); w.said() != 2 {
+			t.Errorf("%s: got %d messages, want both", name, w.said())
+		}
+	}
+	for name, who := range map[string]*event.Claim{
+		"somebody who proves nothing": {}, "another process": {Shows: event.Holder{Process: "boot:18:4712"}}, "whoever holds the monitor": nil,
+	} {
+		w := newWorld(t, "")
+		w.tells("t1", words)
+		w.tells("t1", words, tidemark.Turn{Sender: owner(), Claim: who})
+		if seen := w.events("s"); len(seen) != 2 {
+			t.Errorf("%s repeats it: got %d records, want that it was heard", name, len(seen))
+		}
 	}
 }

@@ -144,6 +144,9 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	}
 	inherited = s.state.JoinOwn(t.Ref.Session, inherited, t.Sender.SpawnedBy, t.From)
 	label := m.turnLabel(s, *t, open, inherited, b)
+	if t.toldAgain(s, b, &open) {
+		t.Message = nil
+	}
 	var event *event.Event
 	if t.joins(b) {
 		open.Continued, open.Turn = true, b.Turn.ID
@@ -174,7 +177,7 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 		s.heard.Control(t.ControlTools)
 	}
 	if words {
-		said := utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage}
+		said := utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage, steps: s.state.Steps()}
 		said.apart = messageOf(event).Text != *t.Message
 		s.keepWord(s.state.Version, said)
 	}
@@ -266,6 +269,18 @@ func senderText(s trust.Sender) string {
 	return strings.Join(parts, " ")
 }
 
+// toldAgain reports whether a hook's process says once more what its turn has said, before anything was done: an agent with hooks in two
+// places tells each prompt twice. Said twice is asked for twice, so the second telling counts for nothing.
+func (t *Turn) toldAgain(s *live, b *session.Taint, open *Opening) bool {
+	same := t.Message != nil && t.Ref.Turn != "" && t.Ref.Turn == b.Turn.ID && b.Turn.Open && t.Claim != nil && t.Claim.Shows.Process != ""
+	if !same || open.Unproven || !t.speaksForUser(open.Level) || len(s.state.Words) == 0 {
+		return false
+	}
+	last := s.state.Words[len(s.state.Words)-1]
+	u, heard := s.spoken[last.Seq]
+	return heard && last.Turn == s.state.Turns && u.steps == s.state.Steps() && u.text == *t.Message
+}
+
 // joins reports whether t belongs to the turn that is open: hosts announce one turn in
 // several hooks (message received, context assembled, first model call). Its message
 // must count once, so t loses it where the turn has one.
@@ -329,18 +344,6 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 	return &event.Event{Kind: event.TurnBegan, Time: m.at(s), Branch: t.Ref.Branch, Turn: id, Began: began}
 }
 
-// cautioned are the tools behind a label whose output is followed by audits: a context
-// that begins with what another has read begins with its caution.
-func cautioned(set *policy.Set, l trust.Label) []string {
-	var out []string
-	for _, s := range l.Sources {
-		if s.Tool != "" && set.Traits(s.Tool, nil).Caution && !slices.Contains(out, s.Tool) {
-			out = append(out, s.Tool)
-		}
-	}
-	return out
-}
-
 // reopen begins a turn the host did not announce. A context nobody began is untrusted;
 // one that was begun goes on with the mark it has.
 func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
@@ -351,7 +354,7 @@ func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
 		began.Label = trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity}
 	} else {
 		began.Label = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal,
-			Sources: []trust.Source{{Kind: "session that was never begun"}}}
+			Sources: []trust.Source{{Kind: neverBegun}}}
 	}
 	var id string
 	id, began.Auto = s.state.NextTurn(ref.Turn)

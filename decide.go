@@ -309,6 +309,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 			return err
 		}
 		s.facts.Of.Watch(m.station.Load())
+		s.facts.Of.Works(x.folder)
 	}
 	if err := m.remember(ctx, x, in); err != nil {
 		return err

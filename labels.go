@@ -432,3 +432,26 @@ func unbrokered(d *policy.Decision, why string) {
 
 // RuleUnbrokered is the rule that says why no broker runs a command.
 const RuleUnbrokered = "no-broker"
+
+// cautioned are the tools behind a label whose output is followed by audits: a context
+// that begins with what another has read begins with its caution.
+func cautioned(set *policy.Set, l trust.Label) []string {
+	var out []string
+	for _, s := range l.Sources {
+		if s.Tool != "" && set.Traits(s.Tool, nil).Caution && !slices.Contains(out, s.Tool) {
+			out = append(out, s.Tool)
+		}
+	}
+	return out
+}
+
+// neverBegun is the source of a session's level where nobody said who speaks in it.
+const neverBegun = "session that was never begun"
+
+// says is what a refusal says of what the context holds.
+func says(l trust.Label) string {
+	if len(l.Sources) == 1 && l.Sources[0].Kind == neverBegun { // nothing came in: it is worth no more for want of anybody
+		return " Nobody has begun this session, so nobody knows whose it is."
+	}
+	return " Context contains tainted content."
+}

@@ -42,6 +42,9 @@ func TestWhileEverythingIsStoppedEveryCallIsDenied(t *testing.T) {
 			!strings.Contains(v.Reasons[0].Text, "admin:ada") {
 			t.Errorf("got %s %v with permit %v", v.Rule, v.Reasons, v.Permit)
 		}
+		if said := v.Message(); strings.Contains(said, "tainted content") || !strings.Contains(said, "the mail agent runs wild") {
+			t.Errorf("nothing came in, and it says %q", said)
+		}
 	}
 	if gated, err := w.DecideGated(t.Context(), main("s"), call("read", `{"path":"notes.txt"}`)); err != nil || gated.Effect != policy.Deny {
 		t.Errorf("a call that the host asks about again: got %v %v", gated.Effect, err)

@@ -217,7 +217,7 @@ func (v Verdict) explain(b *strings.Builder) {
 	}
 	beside := v.Effect == policy.Deny || v.Kind == policy.KindDanger // taint is not why, and may still be there
 	if v.Taint.Level <= trust.Shared && (v.Kind == policy.KindTaintEscalation || beside) {
-		b.WriteString(" Context contains tainted content.")
+		b.WriteString(says(v.Taint))
 	}
 	fmt.Fprintf(b, "\nRule: %s", v.Rule)
 	if len(v.Reasons) > 0 && v.Reasons[0].Text != "" {

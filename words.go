@@ -50,12 +50,12 @@ const maxWords = 200
 // utterance is one message of the user's own: as they said it, or after a restart what the
 // log kept of it, with hashes of what it must not hold.
 type utterance struct {
-	turn   uint64
-	seq    uint64 // of its record
-	cut    bool   // the log has not all of it
-	apart  bool   // it was heard otherwise than the log has it
-	text   string
-	sealed []string
+	turn, seq uint64 // in which it was said, and of its record
+	cut       bool   // the log has not all of it
+	apart     bool   // it was heard otherwise than the log has it
+	steps     int64  // of the session when it was said, where we heard it
+	text      string
+	sealed    []string
 
 	contract *warrant.Contract // nil: none
 	unread   bool              // one was to be drawn, and could not

@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/pulse"
+	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/soon"
@@ -123,6 +124,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{
 		opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen, comparing: make(chan struct{}, 1),
+		pulse: pulse.Book{Unbox: shim.Unboxed(o.Paths.Data)},
 	}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Stop(ctx))

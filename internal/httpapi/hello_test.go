@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
@@ -185,6 +187,30 @@ func TestControlToolsAreToldInTheMiddleOfATurn(t *testing.T) {
 	} {
 		if got := blocked(c.hello, c.control); got != c.want {
 			t.Errorf("with %s and %s: blocked is %v", c.hello, c.control, got)
+		}
+	}
+}
+
+// A hook's answer says to which question it was given, so that none can be taken for another's.
+func TestAnAnswerBearsTheNameOfItsQuestion(t *testing.T) {
+	w := open(t, "")
+	for name, tt := range map[string]struct{ ask, want string }{
+		"a name":            {strings.Repeat("a1", 32), strings.Repeat("a1", 32)},
+		"none":              {"", ""},
+		"somebody's words":  {"<script>", ""},
+		"a name and more":   {strings.Repeat("a1", 33), ""},
+		"a name in capital": {strings.Repeat("A1", 32), strings.Repeat("A1", 32)},
+	} {
+		for _, token := range []string{agentToken, "nobody's"} {
+			r := httptest.NewRequest(http.MethodPost, "/v1/hooks/before_tool_call", strings.NewReader(`{"event":`+letter+`,"ctx":{"sessionKey":"s"}}`))
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set(proof.AskHeader, tt.ask)
+			out := httptest.NewRecorder()
+			w.api.Handler().ServeHTTP(out, r)
+			if got := out.Header().Get(proof.AskHeader); out.Code == http.StatusOK && got != tt.want || out.Code != http.StatusOK && got != "" && got != tt.want {
+				t.Errorf("%s: got %d and %q, want %q", name, out.Code, got, tt.want)
+			}
 		}
 	}
 }

@@ -69,13 +69,14 @@ func known(what uint64) uint64 {
 // Kept are files that other sessions than the one that asks wrote, as judgement knows them, with their labels.
 type Kept struct {
 	Files remembered.Files
-	of    map[string]*event.Resource // by name
+	of    map[string][]*event.Resource // by name
 }
 
 // In are the labelled files that other sessions had a part in, for a session that works in a folder. A file that lies
-// elsewhere counts only where it is named; one of which nobody knows where it lies may lie here.
+// elsewhere counts only where it is named; one of which nobody knows where it lies may lie here. One that does lie here goes by its
+// name from here, as commands have it: a build runs what is in its folder, wherever that folder is, below /tmp too.
 func (l *Labels) In(folder, session string) Kept {
-	k := Kept{of: map[string]*event.Resource{}}
+	k := Kept{of: map[string][]*event.Resource{}}
 	for key, r := range l.byKey {
 		name, isFile := strings.CutPrefix(key, "file:")
 		what := known(r.What) | r.Before
@@ -85,8 +86,12 @@ func (l *Labels) In(folder, session string) Kept {
 		if !isFile || what == 0 {
 			continue
 		}
-		k.Files = append(k.Files, remembered.File{Name: name, What: what, Far: !lies(name, r.Folder, folder)})
-		k.of[name] = r
+		far := !lies(name, r.Folder, folder)
+		if name != folder && within(name, folder) {
+			name = strings.TrimPrefix(name[len(strings.TrimSuffix(folder, "/")):], "/")
+		}
+		k.Files = append(k.Files, remembered.File{Name: name, What: what, Far: far})
+		k.of[name] = append(k.of[name], r)
 	}
 	return k
 }
@@ -109,7 +114,9 @@ func within(name, folder string) bool {
 func (k Kept) Label(files remembered.Files) trust.Label {
 	label := Neutral()
 	for _, f := range files {
-		label = label.Join(source(k.of[f.Name]))
+		for _, r := range k.of[f.Name] {
+			label = label.Join(source(r))
+		}
 	}
 	return label
 }

@@ -143,7 +143,7 @@ func (c *Context) reruns(made []shell.Made) (why, value string) {
 	}
 	for i := range made {
 		m := &made[i]
-		if shell.Data(m.File) || m.Text == "" {
+		if c.reader().Data(m.File) || m.Text == "" {
 			continue
 		}
 		line := c.reader().ReadScript(m.File, shell.Held{Text: m.Text, Part: m.Part || !m.Known})

@@ -191,7 +191,7 @@ func (c *Context) build() (why, value string) {
 	}
 	for _, f := range files {
 		e := f.held.Does
-		if shell.Data(f.name) {
+		if c.reader().Data(f.name) {
 			continue
 		}
 		if e.Has(shell.RunsFetched|shell.Oversight) || e.Has(shell.ReadsSecret) && e.Has(shell.Network) {

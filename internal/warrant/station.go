@@ -14,6 +14,9 @@ func (c *Context) Watch(s *shell.Station) {
 	c.reader().Watch(*s)
 }
 
+// Works tells in which folder the call at hand works; "": nobody says.
+func (c *Context) Works(folder string) { c.reader().Works(folder) }
+
 // reader reads commands, and knows what they must not touch.
 func (c *Context) reader() *shell.Reader {
 	if c.shell == nil {

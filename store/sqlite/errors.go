@@ -3,6 +3,10 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/store/internal/group"
@@ -17,10 +21,29 @@ var errMoved = errors.New("the log's file was moved, removed or replaced while i
 // and says what to do about it where we know.
 func unavailable(doing string, err error) error {
 	if hint := hint(err); hint != "" {
-		return fmt.Errorf("%s: %w: %s: %w", doing, tidemark.ErrUnavailable, hint, err)
+		return fmt.Errorf("%s: %w: %s: %w", doing, tidemark.ErrUnavailable, hint, readable(err))
 	}
-	return fmt.Errorf("%s: %w: %w", doing, tidemark.ErrUnavailable, err)
+	return fmt.Errorf("%s: %w: %w", doing, tidemark.ErrUnavailable, readable(err))
 }
+
+// readable is an error in which nothing stands that a terminal would obey: of a damaged file SQLite cites bytes as they are.
+func readable(err error) error {
+	text := err.Error()
+	if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
+		return cited{err}
+	}
+	return err
+}
+
+// cited is an error with its bytes quoted.
+type cited struct{ error }
+
+func (c cited) Error() string {
+	text := strconv.Quote(c.error.Error())
+	return strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)
+}
+
+func (c cited) Unwrap() error { return c.error }
 
 // code is SQLite's primary result code, or 0 if the error is not SQLite's.
 func code(err error) int {

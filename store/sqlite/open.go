@@ -170,9 +170,9 @@ func inspect(ctx context.Context, path string) error {
 // explained puts the hint first, if there is one and it was not given yet.
 func explained(err error) error {
 	if hint := hint(err); hint != "" && !errors.Is(err, tidemark.ErrUnavailable) {
-		return fmt.Errorf("%s: %w", hint, err)
+		return fmt.Errorf("%s: %w", hint, readable(err))
 	}
-	return err
+	return readable(err)
 }
 
 // Reader reads a log, beside a writer in this or another process. It is safe for concurrent

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/store"
@@ -230,5 +231,26 @@ func TestHeadsAreForgotten(t *testing.T) {
 	}
 	if _, ok := h.Get(fmt.Sprint("session ", 5*sqlite.MaxHeads-1)); !ok {
 		t.Error("the last session is not held")
+	}
+}
+
+// A damaged file is cited in errors, and no byte of it goes to a terminal as it is.
+func TestADamagedFileIsCitedQuoted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(text), "CREATE TABLE records")
+	kind := strings.Index(string(text[at:]), "TEXT") + at
+	text[kind] = 0x80 // SQLite cites the type that it does not know
+	write(t, path, string(text))
+	_, err = sqlite.OpenReadOnly(t.Context(), path)
+	wantSays(t, "open", err, "the file is damaged")
+	if !strings.Contains(err.Error(), `"\x80EXT"`) || !utf8.ValidString(err.Error()) {
+		t.Errorf("got %q, want its bytes quoted", err)
 	}
 }

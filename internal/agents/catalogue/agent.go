@@ -44,8 +44,7 @@ type Agent struct {
 	Change string                                      // its event before changed settings take effect; "": it has none
 	Limits Limits
 	// Kept is where its host keeps the record of a session, where no payload names it; nil: nowhere that calls can be told from.
-	Kept   func(env func(string) string, session string) string
-	Summed bool // its record tells calls by what they say: its hooks have no ids of them
+	Kept func(env func(string) string, session string) string
 	// Rewrite is how its commands are sent into a box; nil: they cannot be, and are asked about.
 	Rewrite *Rewrite
 	// Prefix is how they are sent there by a program that starts them all; nil: it cannot be told to use one.

@@ -43,7 +43,7 @@ func copilot() *Agent {
 	return &Agent{
 		Name: "copilot",
 		Read: copilotRead,
-		Pass: silent, Refuse: copilotRefuse, Rewrite: copilotRewrite(), Kept: copilotKept, Summed: true,
+		Pass: silent, Refuse: copilotRefuse, Rewrite: copilotRewrite(), Kept: copilotKept,
 		Tools: &Tools{Agent: "copilot", Names: copilotTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
 		Watched: []string{

@@ -27,7 +27,7 @@ func gemini() *Agent {
 	return &Agent{
 		Name: "gemini",
 		Read: geminiRead,
-		Pass: added, Refuse: geminiRefuse, Hold: geminiHold, Warn: warned, Rewrite: geminiRewrite(), Summed: true,
+		Pass: added, Refuse: geminiRefuse, Hold: geminiHold, Warn: warned, Rewrite: geminiRewrite(),
 		Tools: &Tools{Agent: "gemini", Names: geminiTools, Unfold: geminiFetch}, Proxied: true,
 		Switches: []settings.Switch{
 			{Path: []string{"hooksConfig", "enabled"}, Value: "false"},

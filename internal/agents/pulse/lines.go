@@ -13,20 +13,45 @@ type call struct {
 	sum string // what it says; "": hooks have its id
 }
 
+// unboxing finds the command that a line of ours has run in a box.
+type unboxing func(line string) (command string, ok bool)
+
+// sum is what a call says, by the command that the model wrote.
+func (u unboxing) sum(tool string, args strictjson.Value) string {
+	var fields map[string]strictjson.Value
+	var line string
+	if u == nil || strictjson.Unmarshal(args, &fields) != nil || strictjson.Unmarshal(fields["command"], &line) != nil {
+		return catalogue.Sum(tool, args)
+	}
+	command, ok := u(line)
+	if !ok {
+		return catalogue.Sum(tool, args)
+	}
+	raw, err := strictjson.Marshal(command)
+	if err != nil {
+		return ""
+	}
+	fields["command"] = raw
+	if raw, err = strictjson.Marshal(fields); err != nil {
+		return ""
+	}
+	return catalogue.Sum(tool, raw)
+}
+
 // names are the calls that a record began and has not ended, of records that say the end apart; "" is a call that is none of the model's.
 type names map[string]string
 
 // calls are those that a line says were carried out. Lines of agents are told by what they hold; what is not known holds none.
-func (n names) calls(line []byte) []call {
+func (n names) calls(line []byte, unbox unboxing) []call {
 	switch {
 	case bytes.Contains(line, []byte(`"tool_result"`)):
 		return ended(line)
 	case bytes.Contains(line, []byte(`"item_completed"`)):
 		return completed(line)
 	case bytes.Contains(line, []byte(`"toolCalls"`)):
-		return listed(line)
+		return listed(line, unbox)
 	case bytes.Contains(line, []byte(`"type":"tool.`)):
-		return n.executed(line)
+		return n.executed(line, unbox)
 	}
 	return nil
 }
@@ -86,7 +111,7 @@ func completed(line []byte) []call {
 
 // listed are the calls in a message of Gemini CLI's record. A message is written again when it changes; a whole history that is set
 // anew is no message.
-func listed(line []byte) []call {
+func listed(line []byte, unbox unboxing) []call {
 	var l struct {
 		Type  string `json:"type"`
 		Calls []struct {
@@ -102,7 +127,7 @@ func listed(line []byte) []call {
 	var out []call
 	for _, c := range l.Calls {
 		if c.ID != "" && c.Status == "success" && catalogue.Acting(c.Name) {
-			out = append(out, call{c.ID, catalogue.Sum(c.Name, c.Args)})
+			out = append(out, call{c.ID, unbox.sum(c.Name, c.Args)})
 		}
 	}
 	return out
@@ -110,7 +135,7 @@ func listed(line []byte) []call {
 
 // executed is a call of Copilot CLI's record: one line says what begins, another that it ended. A call that the person asked for
 // themselves, or that a sub-agent makes, starts no hook of this session.
-func (n names) executed(line []byte) []call {
+func (n names) executed(line []byte, unbox unboxing) []call {
 	var l struct {
 		Type string `json:"type"`
 		Data struct {
@@ -130,7 +155,7 @@ func (n names) executed(line []byte) []call {
 		n.note(l.Data.ID, "")
 	case "tool.execution_start":
 		if !known && l.Data.Parent == "" && catalogue.Acting(l.Data.Name) {
-			n.note(l.Data.ID, catalogue.Sum(l.Data.Name, l.Data.Args))
+			n.note(l.Data.ID, unbox.sum(l.Data.Name, l.Data.Args))
 		}
 	case "tool.execution_complete":
 		if delete(n, l.Data.ID); began != "" && l.Data.Success {

@@ -4,7 +4,8 @@
 // Invariants:
 //   - a call counts only once the record says that it was carried out: what the host itself refused did not run;
 //   - a call is given a while to be told of: hooks and records are written side by side;
-//   - where hooks have no ids of calls, one that was let run stands for one in the record that says the same, and for no second;
+//   - where hooks have no ids of calls, one that was let run stands for one in the record that says the same, and for no second. A
+//     command that was sent into a box is in some records as the line that sends it there: it says what that line has run;
 //   - what cannot be read says nothing of the host, and is told as such.
 package pulse
 
@@ -27,6 +28,10 @@ const (
 
 // Book is what was heard of sessions. It is safe for concurrent use; the zero Book has heard nothing.
 type Book struct {
+	// Unbox is the command that a line of ours has run in a box, of records that hold such a line in place of what the model wrote; nil: it
+	// knows none.
+	Unbox func(line string) (command string, ok bool)
+
 	mu    sync.Mutex
 	beats map[string]*beat // guarded by mu
 }
@@ -41,6 +46,7 @@ type beat struct {
 	ran    map[string]ran  // calls in the record that nobody asked about
 	known  map[string]bool // calls in the record that were found to be asked about
 	rest   names           // what lines of the record say that later ones refer to
+	unbox  func(string) (string, bool)
 	last   time.Time
 	told   bool
 }
@@ -68,6 +74,7 @@ func (b *Book) Heard(session, record, call string, now time.Time) {
 		}
 		s = &beat{
 			record: record, asked: map[string]bool{}, let: map[string]int{}, ran: map[string]ran{}, known: map[string]bool{}, rest: names{},
+			unbox: b.Unbox,
 		}
 		if stored(record) {
 			s.from = now.UnixMilli()
@@ -180,7 +187,7 @@ func (s *beat) read(now time.Time) {
 	}
 	s.from += int64(end)
 	for line := range bytes.Lines(raw[:end]) {
-		for _, c := range s.rest.calls(line) {
+		for _, c := range s.rest.calls(line, s.unbox) {
 			s.saw(c, now)
 		}
 	}

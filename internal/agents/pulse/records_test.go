@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,41 @@ func TestAHostWhoseHooksHaveNoIdsIsNoticedByWhatItsCallsSay(t *testing.T) {
 				b.Heard("s", file, "", now)
 				b.Let("s", sum)
 			}
+			if got := b.Look(now.Add(time.Minute), time.Minute); len(got) != tt.want {
+				t.Errorf("got %v, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// A command that went into a box is in some records as the line that sends it there. It was let run as what the model wrote, once; a line
+// that only looks like one of ours is what it is.
+func TestACommandInABoxIsTheOneThatTheModelWrote(t *testing.T) {
+	unbox := func(line string) (string, bool) { return strings.CutPrefix(line, "ours ") }
+	shell, bash := catalogue.Sum("run_shell_command", []byte(lists)), catalogue.Sum("bash", []byte(lists))
+	ours, theirs := strings.Replace(lists, "ls", "ours ls", 1), strings.Replace(lists, "ls", "theirs ls", 1)
+	for name, tt := range map[string]struct {
+		record string
+		let    []string
+		want   int
+	}{
+		"gemini, boxed":                     {geminiLine("1", "run_shell_command", ours, "success"), []string{shell}, 0},
+		"gemini, as the model wrote it":     {geminiLine("1", "run_shell_command", lists, "success"), []string{shell}, 0},
+		"gemini, boxed and unasked":         {geminiLine("1", "run_shell_command", ours, "success"), nil, 1},
+		"gemini, boxed twice, let run once": {geminiLine("1", "run_shell_command", ours, "success") + geminiLine("2", "run_shell_command", ours, "success"), []string{shell}, 1},
+		"gemini, another program's":         {geminiLine("1", "run_shell_command", theirs, "success"), []string{shell}, 1},
+		"copilot, boxed":                    {copilotLines("1", "bash", ours, "", true), []string{bash}, 0},
+		"copilot, another program's":        {copilotLines("1", "bash", theirs, "", true), []string{bash}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, now := filepath.Join(t.TempDir(), "record.jsonl"), time.Unix(1000, 0)
+			b := pulse.Book{Unbox: unbox}
+			b.Heard("s", file, "", now)
+			grows(t, file, tt.record)
+			for _, sum := range tt.let {
+				b.Let("s", sum)
+			}
+			b.Look(now, time.Minute)
 			if got := b.Look(now.Add(time.Minute), time.Minute); len(got) != tt.want {
 				t.Errorf("got %v, want %d", got, tt.want)
 			}

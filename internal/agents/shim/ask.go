@@ -102,9 +102,6 @@ func (a adapter) context(o Options, e *catalogue.Event) hook.Context {
 	if a.Kept != nil && e.Record == "" && e.Branch == "" && o.Env != nil {
 		c.Record = a.Kept(o.Env, e.Session)
 	}
-	if a.Summed && a.noted(o, e.Cwd) != "" {
-		c.Record, c.RecordSum = "", "" // a command that goes into a box may stand there as the line that sends it
-	}
 	switch {
 	case o.Sender != "owner" || e.Speaker == catalogue.Nobody:
 		known := false

@@ -253,6 +253,38 @@ func Boxed(program, data, ticket, line string) string {
 // isTicket reports whether a text is one of the server's tickets, and so nothing that a shell or a flag could make more of.
 func isTicket(s string) bool { return len(s) == 32 && strings.Trim(s, "0123456789abcdef") == "" }
 
+// Unboxed finds the command that a line has run in a box of this data folder; not where the line is of any other form, or has it run by
+// another program than an agent's note names.
+func Unboxed(data string) func(line string) (command string, ok bool) {
+	return func(line string) (string, bool) {
+		argv := settings.Split(line)
+		if len(argv) != 7 || !isTicket(argv[4]) || Boxed(argv[0], argv[3], argv[4], argv[6]) != line || !sameFolder(argv[3], data) {
+			return "", false
+		}
+		notes, err := filepath.Glob(filepath.Join(data, "agents", "*.box"))
+		if err != nil {
+			return "", false
+		}
+		for _, note := range notes {
+			b, err := ReadBoxing(data, strings.TrimSuffix(filepath.Base(note), ".box"))
+			if err == nil && b.Program == argv[0] {
+				return argv[6], true
+			}
+		}
+		return "", false
+	}
+}
+
+// sameFolder reports whether two names are of one folder.
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
 // unboxed gives a result the command that was asked for, where the agent reports the one that we put in its place: it is the result
 // of that call. A line of this form runs nothing outside a box, whoever wrote it.
 func (a adapter) unboxed(o Options, e *catalogue.Event) {

@@ -221,3 +221,32 @@ func TestAShellReadsTheLineAsItWas(t *testing.T) {
 		})
 	}
 }
+
+// The server knows a line that sends a command into a box of its own folder, and no other.
+func TestALineOfABoxIsKnownByItsProgramAndFolder(t *testing.T) {
+	data, other := t.TempDir(), t.TempDir()
+	const program, ticket = "/opt/tidemark-hook", "0123456789abcdef0123456789abcdef"
+	if err := (shim.Boxing{Program: program}).Write(data, "gemini"); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(data, link); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		line string
+		want bool
+	}{
+		"ours":                     {shim.Boxed(program, data, ticket, "echo 'a b'; ls"), true},
+		"by another name":          {shim.Boxed(program, link, ticket, "echo 'a b'; ls"), true},
+		"another program":          {shim.Boxed("/bin/sh", data, ticket, "echo 'a b'; ls"), false},
+		"another folder":           {shim.Boxed(program, other, ticket, "echo 'a b'; ls"), false},
+		"no ticket":                {shim.Boxed(program, data, "$(rm -rf x)", "echo 'a b'; ls"), false},
+		"more than a line of ours": {shim.Boxed(program, data, ticket, "echo 'a b'; ls") + "; rm x", false},
+		"a plain command":          {"echo 'a b'; ls", false},
+	} {
+		if got, ok := shim.Unboxed(data)(tt.line); ok != tt.want || ok && got != "echo 'a b'; ls" {
+			t.Errorf("%s: got %q, %v, want %v", name, got, ok, tt.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package shim_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/base/proof"
 )
 
 // page is the event of an agent that calls a tool: the second line of its story.
@@ -23,6 +25,32 @@ func answers(status int, body string) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
+	})
+}
+
+// named is a server whose answers bear the name of another question.
+func named(ask, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(proof.AskHeader, ask)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+// twice answers what is asked first with a yes too many, which stands in the way of the next answer. Where a call is all that is
+// asked, it comes before that one's own answer.
+func twice() http.Handler {
+	const yes = `{"tidemark":{"taint":"owner","verdict":"allow"}}`
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ask := r.Header.Get(proof.AskHeader)
+		conn, in, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = io.Copy(io.Discard, io.LimitReader(in, r.ContentLength))
+		for _, of := range []string{strings.Repeat("0", 64), ask} {
+			_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\n%s: %s\r\nContent-Length: %d\r\n\r\n%s", proof.AskHeader, of, len(yes), yes)
+		}
 	})
 }
 
@@ -95,6 +123,9 @@ func TestACallIsRefusedWhateverIsWrongWithTheServer(t *testing.T) {
 		"it says half":                {served(answers(200, `{"tidemark":{"verdict":"allow"`)), "read answer"},
 		"it says two things":          {served(answers(200, `{"tidemark":{"verdict":"allow"},"tidemark":{"verdict":"deny"}}`)), "read answer"},
 		"it is another server":        {served(answers(200, `{}`)), "not Tidemark's"},
+		"it answers another call":     {served(named(strings.Repeat("0", 64), `{"tidemark":{"taint":"owner","verdict":"allow"}}`)), "not one to this question"},
+		"it does not say to what":     {served(named("", `{"tidemark":{"taint":"owner","verdict":"allow"}}`)), "not one to this question"},
+		"it answers twice":            {served(twice()), "not one to this question"},
 		"its answer has no verdict":   {served(answers(200, `{"tidemark":{"taint":"owner"}}`)), "neither yes nor no"},
 		"its answer is a confirm":     {served(answers(200, `{"tidemark":{"verdict":"confirm"}}`)), "neither yes nor no"},
 		"it blocks without a reason":  {served(answers(200, `{"block":true,"tidemark":{"verdict":"allow"}}`)), "blocked by security policy"},

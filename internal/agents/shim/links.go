@@ -16,6 +16,15 @@ import (
 // realPaths is the parameter in which what links lead to is sent.
 const realPaths = "realPaths"
 
+// member is a name for it that the model has not filled in itself: what stands there says nothing about links.
+func member(params map[string]strictjson.Value) string {
+	name := realPaths
+	for params[name] != nil {
+		name += "_"
+	}
+	return name
+}
+
 // The bounds on what is followed.
 const (
 	maxPath  = 4096
@@ -30,7 +39,7 @@ func (a adapter) follow(e *catalogue.Event) error {
 		return nil
 	}
 	var params map[string]strictjson.Value
-	if e.Params.Kind() != '{' || strictjson.Unmarshal(e.Params, &params) != nil || params[realPaths] != nil {
+	if e.Params.Kind() != '{' || strictjson.Unmarshal(e.Params, &params) != nil {
 		return nil //nolint:nilerr // the server says what is wrong with it
 	}
 	found := linked(e.Cwd, params, e.Tool == "exec")
@@ -41,7 +50,7 @@ func (a adapter) follow(e *catalogue.Event) error {
 	if err != nil {
 		return err
 	}
-	params[realPaths] = raw
+	params[member(params)] = raw
 	e.Params, err = strictjson.Marshal(params)
 	return err
 }

@@ -79,3 +79,34 @@ func TestTheRealPathOfWhatACallNamesIsSent(t *testing.T) {
 		})
 	}
 }
+
+// Whoever reads this rule fills the parameter in, so that nothing is followed.
+func TestWhatTheModelSaysOfLinksHidesNone(t *testing.T) {
+	cwd, _ := resolve(t.TempDir())
+	keys := filepath.Join(cwd, "elsewhere", "authorized_keys")
+	work := filepath.Join(cwd, "app")
+	if err := os.Mkdir(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(keys, filepath.Join(work, "keys.md")); err != nil {
+		t.Fatal(err)
+	}
+	known, err := catalogue.Find("codex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &catalogue.Event{
+		Kind: catalogue.Call, Cwd: work, Tool: "write",
+		Params: strictjson.Value(`{"path":"keys.md","realPaths":["notes.md"],"realPaths_":[]}`),
+	}
+	if err := (adapter{known}).follow(e); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := strictjson.Unmarshal(e.Params, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]any{keys}, got["realPaths__"]); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, e.Params)
+	}
+}

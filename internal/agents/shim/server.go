@@ -265,6 +265,11 @@ func (s *server) post(ctx context.Context, event hook.Event, c hook.Context) (*a
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	req.Header.Set("Content-Type", "application/json")
+	ask, err := proof.NewNonce()
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set(proof.AskHeader, ask)
 	status, raw, err := s.wire.do(req, maxAnswer)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, errNotRunning

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/base/proof"
 )
 
 // wire is one connection to the server, for one goroutine. A process that asks a question or two
@@ -19,8 +21,11 @@ type wire struct {
 	in   *bufio.Reader
 }
 
+// errOther is for an answer that was not given to what was asked on this connection.
+var errOther = errors.New("the answer is not one to this question (from a server of an earlier version: start tidemark serve anew)")
+
 // do sends a request and reads the answer, at most limit bytes of it and one more. After a fault
-// the connection is not used again.
+// the connection is not used again. A request that bears a name takes an answer of that name alone.
 func (w *wire) do(req *http.Request, limit int64) (status int, body []byte, err error) {
 	ctx := req.Context()
 	if err := ctx.Err(); err != nil {
@@ -61,6 +66,9 @@ func (w *wire) exchange(req *http.Request, limit int64) (status int, body []byte
 		return 0, nil, false, err
 	}
 	body, err = io.ReadAll(io.LimitReader(res.Body, limit+1))
+	if res.StatusCode == http.StatusOK && res.Header.Get(proof.AskHeader) != req.Header.Get(proof.AskHeader) {
+		err = errors.Join(err, errOther) // a refusal of any kind keeps its own words
+	}
 	return res.StatusCode, body, !res.Close, errors.Join(err, res.Body.Close())
 }
 

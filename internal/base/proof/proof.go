@@ -26,6 +26,9 @@ const (
 	Header = "X-Tidemark-Nonce"
 	// KeyHeader names the secret that the client has, where there are several.
 	KeyHeader = "X-Tidemark-Key"
+	// AskHeader names a question of a client's own making. The answer bears the same name: one that bears another's, or none, answers
+	// something else.
+	AskHeader = "X-Tidemark-Ask"
 )
 
 // Answer is what a server says to a nonce.
@@ -58,6 +61,9 @@ func NewNonce() (string, error) {
 	}
 	return hex.EncodeToString(b[:]), nil
 }
+
+// IsAsk reports whether a text may stand as the name of a question: what comes back with an answer is nothing that anybody could write.
+func IsAsk(s string) bool { return isNonce(s) }
 
 // Show answers a client's nonce.
 func (k Key) Show(nonce, at string) (Answer, error) {

@@ -237,6 +237,9 @@ func (e *chatEvent) member(ch *choice, i int) error {
 	case "audio": // it is referred to by its id
 		e.a.kept(d.str(i, "id"))
 	case "images", "reasoningdetails": // they name files and voices
+		if e.a.straysNamed(d, i) {
+			return errUnknown
+		}
 	default:
 		if e.a.strays(d, i) {
 			return errUnknown

@@ -215,6 +215,8 @@ func (m *gemini) part(a *Answer, d *doc, p, index int) (found *call, streamed bo
 			m.text(a, d, p, i, index)
 		case name == "inlinedata":
 			a.pieces = append(a.pieces, piece{part: Part{Kind: Media, Mark: markOf(d.Raw(i))}})
+		case name == "partmetadata" && a.straysNamed(d, i): // anybody may put anything into it
+			err = errUnknown
 		case d.Nested(i) && !plainPart[name] && !a.vouched[name]: // whoever knows it may act on it
 			calls++
 			found = &call{name: string(d.Key(i)), args: bytes.Clone(d.Raw(i))}

@@ -46,6 +46,15 @@ func (a *Answer) strays(d *doc, i int) bool {
 	return true
 }
 
+// straysNamed is strays for a member that is known, in which things have names: that alone says nothing.
+func (a *Answer) straysNamed(d *doc, i int) bool {
+	if !d.Nested(i) || a.vouched[d.fold(i)] || !holds(d, i, a.parts[1:]) {
+		return false
+	}
+	a.odd = string(d.Key(i))
+	return true
+}
+
 // named is an error about a member or a type that is not known, with its name where that is
 // nothing but one: an operator must know what to vouch for.
 func (a *Answer) named(err error) error {
@@ -63,8 +72,11 @@ func (a *Answer) Strictly() { a.strict = true }
 
 // straysBeside is strays for the members of an envelope that are not the answer itself. Much
 // that providers put there has a name (of an agent, of a server), so that alone says
-// nothing.
+// nothing. A list in the place of an envelope is none that anybody knows.
 func (a *Answer) straysBeside(d *doc, at int, known ...string) bool {
+	if d.Kind(at) == '[' {
+		return true
+	}
 	parts := a.parts[1:]
 	if a.strict {
 		parts = a.parts
@@ -106,6 +118,9 @@ func (a *Answer) strayBlock(d *doc, at int) bool {
 // strayMember reports whether a member of an object that is known could be taken for a call,
 // or makes one of the object itself.
 func (a *Answer) strayMember(d *doc, at int, known []string, strays func(*doc, int) bool) bool {
+	if d.Kind(at) == '[' {
+		return true
+	}
 	for i := range d.Each(at) {
 		name := d.fold(i)
 		if slices.Contains(known, name) || d.Kind(i) == 0 || a.vouched[name] {

@@ -77,6 +77,9 @@ func (f *found) folder(path string) bool {
 		f.add(Broken, "data folder", path+" can be changed by other users", "chmod 700 "+path)
 	case info.Mode().Perm()&0o200 == 0:
 		f.add(Broken, "data folder", path+" is read-only: nothing can be recorded, so every call is refused", "chmod 700 "+path)
+	case private.Open(info, 0o055):
+		f.add(Limit, "data folder", path+" can be looked into by other users: the names in it, and whatever is not private by itself",
+			"chmod 700 "+path)
 	default:
 		f.add(Good, "data folder", path, "")
 	}

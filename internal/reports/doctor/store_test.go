@@ -45,8 +45,8 @@ func TestStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(folder, "file")
-	readOnly, others := filepath.Join(folder, "ro"), filepath.Join(folder, "others")
-	for name, mode := range map[string]os.FileMode{readOnly: 0o500, others: 0o777} {
+	readOnly, others, seen := filepath.Join(folder, "ro"), filepath.Join(folder, "others"), filepath.Join(folder, "seen")
+	for name, mode := range map[string]os.FileMode{readOnly: 0o500, others: 0o777, seen: 0o755} {
 		if err := os.Mkdir(name, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -72,6 +72,7 @@ func TestStore(t *testing.T) {
 		want   map[string]string
 	}{
 		"whole":                     {folder, false, newLog(20), nil, nil, good},
+		"others look into it":       {seen, false, newLog(20), nil, nil, map[string]string{"store/data folder": "limit", "store/chain": "good", "store/writable": "good"}},
 		"empty":                     {folder, false, newLog(0), nil, nil, good},
 		"long":                      {folder, false, newLog(2500), nil, nil, good},
 		"an old change in a long":   {folder, false, changed(2500, 3), nil, nil, good}, // audit verify is for that

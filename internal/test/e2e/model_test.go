@@ -43,6 +43,9 @@ type model struct {
 	shown  []string                // keys, one for each request for an answer
 }
 
+// circles is what Gemini CLI asks its model for in a long turn: without a number there it waits, and asks again, for minutes.
+const circles = "unproductive_state_confidence"
+
 // asked is what a request means to the script.
 type asked struct {
 	offers  []string // tools
@@ -174,6 +177,9 @@ func (m *model) next(a asked, body string) (step, int) {
 		return step{tool: formed, args: m.reads(body)}, len(m.heard)
 	}
 	if !slices.Contains(a.offers, m.shell) {
+		if strings.Contains(body, circles) {
+			return step{say: `{"unproductive_state_analysis":"It goes on.","` + circles + `":0}`}, 0
+		}
 		return step{say: "A short title"}, 0
 	}
 	m.bodies = append(m.bodies, body)

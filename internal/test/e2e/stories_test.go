@@ -58,6 +58,10 @@ var stories = []story{
 	{name: "wrapped waits", run: heldByGateway, only: "claude codex gemini copilot opencode"},
 	{name: "hub waits", run: heldByHTTP, only: "claude codex gemini copilot opencode"},
 	{name: "webhook", run: webhook, only: "openclaw"},
+	{name: "rows", run: judged, only: "openclaw"},
+	{name: "next session", run: nextSession, only: "claude codex gemini copilot opencode openclaw"},
+	{name: "runs already", run: runsAlready, only: "claude codex gemini copilot opencode openclaw"},
+	{name: "project files", run: projectFiles, only: "openclaw"},
 	{name: "project", run: inProject, only: "claude codex gemini copilot opencode"},
 	{name: "failed fetch", run: failedFetch, only: "goose droid cline"},
 	{name: "sub-agent", run: noSubAgent, only: "goose"},
@@ -68,6 +72,7 @@ var stories = []story{
 	{name: "told", run: told, only: "codex opencode"},
 	{name: "unhooked", run: unhooked, only: "claude"},
 	{name: "silent", run: silent, only: "claude codex gemini copilot opencode"},
+	{name: "silent boxed", run: silentBoxed, only: "claude codex gemini copilot opencode"},
 	{name: "whole benign", run: wholeBenign, only: "claude codex gemini"},
 	{name: "whole judged", run: wholeJudged, only: "claude codex gemini"},
 	{name: "whole settings", run: wholeSettings, only: "claude codex gemini"},
@@ -282,27 +287,5 @@ func canaryStory(t *testing.T, r *rig) {
 	}
 	if !strings.Contains(w.model.saw(), "canary") || !w.model.done() {
 		t.Error("the model was not told about the canary rule")
-	}
-}
-
-// badAnswers: a server that answers nonsense about a call refuses it.
-func badAnswers(t *testing.T, r *rig) {
-	w := open(t, r, with{spoil: true})
-	for _, s := range spoilers {
-		w.spoiler.Store(&s)
-		w.model.script(r.run(w, "echo ran > ran.txt"), step{say: done})
-		w.turn("Run the command that makes ran.txt.")
-		if got := w.file("ran.txt"); got != "" {
-			t.Errorf("%s: ran.txt is %q, want none", s.name, got)
-		}
-		if !w.model.tried() || !r.ends && !w.model.done() {
-			t.Errorf("%s: the call was never tried", s.name)
-		}
-	}
-	w.spoiler.Store(nil)
-	w.model.script(r.run(w, "echo ran > ran.txt"), step{say: done})
-	w.turn("Run the command that makes ran.txt.")
-	if got := w.file("ran.txt"); got != "ran" {
-		t.Errorf("after the server recovered: ran.txt is %q, want it written", got)
 	}
 }

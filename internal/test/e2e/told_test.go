@@ -10,7 +10,7 @@ import (
 )
 
 // outOfDisk is what the server answers when it cannot write its log.
-var outOfDisk = spoiler{"out of disk", func(w http.ResponseWriter, _ *http.Request) {
+var outOfDisk = spoiler{"out of disk", nil, func(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusServiceUnavailable)
 	_, _ = io.WriteString(w, `{"detail":"the log cannot be written"}`)
@@ -28,13 +28,15 @@ func told(t *testing.T, r *rig) {
 		{"out of disk", "the log cannot be written", &outOfDisk},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := open(t, r, with{spoil: tt.spoil != nil})
-			w.spoiler.Store(tt.spoil)
-			mark := r.run(w, "echo ran > ran.txt")
-			if tt.spoil == nil {
-				mark.before = w.shut
+			w := open(t, r, with{})
+			mark, last := r.run(w, "echo ran > ran.txt"), step{say: done}
+			mark.before = w.shut
+			if tt.spoil != nil {
+				var between *middle
+				mark.before = func() { between = w.between(*tt.spoil) }
+				last.before = func() { between.leave() }
 			}
-			w.model.script(mark, step{say: done})
+			w.model.script(mark, last)
 			out := w.turn("Run the command that makes ran.txt.")
 			if got := w.file("ran.txt"); got != "" {
 				t.Errorf("ran.txt: got %q, want none", got)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -35,8 +34,7 @@ type world struct {
 	api     string // where the agent finds it
 	outside *outside
 	server  *exec.Cmd
-	port    int // of the agent's own server, where it has one
-	spoiler atomic.Pointer[spoiler]
+	port    int           // of the agent's own server, where it has one
 	turns   int           // so far
 	extra   []string      // flags with which the agent is started besides
 	enough  time.Duration // a turn that takes longer is ended, and that is no failure
@@ -46,7 +44,6 @@ type world struct {
 // with is what a story wants besides the ordinary.
 type with struct {
 	wait  time.Duration           // how long a held call waits for its answer
-	spoil bool                    // the server's answers about calls can be spoiled
 	bare  bool                    // without our hooks
 	box   bool                    // commands go to boxes, which the installer tries
 	proxy bool                    // the model is behind our proxy, which takes the place of hooks
@@ -101,9 +98,6 @@ func (w *world) prepare(o with) error {
 	}
 	if !o.bare && (!o.proxy || o.both || w.rig.greets) {
 		w.install(o)
-	}
-	if o.spoil {
-		w.between()
 	}
 	if o.last != nil {
 		o.last(w)

@@ -12,10 +12,11 @@ import (
 )
 
 // Handler proves itself with the secret, at the address it is reached under, and hands
-// everything else on.
+// everything else on. Answers bear the name of their question, unless they set another.
 func Handler(secret string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != proof.Path {
+			w.Header().Set(proof.AskHeader, r.Header.Get(proof.AskHeader))
 			next.ServeHTTP(w, r)
 			return
 		}

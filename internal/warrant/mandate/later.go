@@ -47,20 +47,25 @@ func (l *Later) Add(step uint64, tool string, call []string, content []byte, fre
 		l.AddPage(step, tool, call, content)
 		return
 	}
-	l.add(result{step: step, tool: tool, call: call, content: bytes.Clone(content), free: free, list: list})
+	l.add(result{step: step, tool: tool, call: call, content: content, free: free, list: list})
 }
 
 // AddLooked adds what we looked up, as Records does.
 func (l *Later) AddLooked(step uint64, tool, name string, message int, content []byte) {
-	l.add(result{step: step, tool: tool, looked: strings.Clone(name), message: message, content: bytes.Clone(content)})
+	l.add(result{step: step, tool: tool, looked: strings.Clone(name), message: message, content: content})
 }
 
+// add keeps a result, as a copy, until somebody asks; one that is too much to keep is read at once, where it lies.
 func (l *Later) add(r result) {
 	for i, s := range r.call {
 		r.call[i] = strings.Clone(s)
 	}
-	l.results = append(l.results, r)
-	if l.size += r.bytes(); l.gone || l.size > maxSize {
+	l.size += r.bytes()
+	over := l.gone || l.size > maxSize
+	if !over {
+		r.content = bytes.Clone(r.content)
+	}
+	if l.results = append(l.results, r); over {
 		l.All()
 		l.results, l.read, l.size, l.gone = nil, 0, 0, true
 	}

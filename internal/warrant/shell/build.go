@@ -45,10 +45,25 @@ func (c *call) building() bool {
 var dataFiles = set(`.csv .tsv .json .txt .html .htm .xml .png .jpg .jpeg .gif .svg .pdf .md .log .zip .tgz .gz .tar .xz
 	.bz2 .parquet .ico .woff .woff2 .mp4 .mp3 .sql .rst`)
 
-// Data reports whether a file, by its name, is one that nothing runs.
+// Data reports whether a file, by its name from the folder that is worked in, is one that nothing runs.
 func Data(file string) bool { return !codeFile(file) }
 
-// codeFile reports whether a build of the folder here may run a file.
+// Works says in which folder is worked: what lies in it is of the work, wherever the folder is.
+func (r *Reader) Works(folder string) {
+	if r.folder = ""; path.IsAbs(folder) {
+		r.folder = strings.TrimSuffix(path.Clean(folder), "/") + "/"
+	}
+}
+
+// Data is Data for a file by any name.
+func (r *Reader) Data(file string) bool {
+	if r.folder != "" && path.IsAbs(file) {
+		file = strings.TrimPrefix(path.Clean(file), r.folder)
+	}
+	return Data(file)
+}
+
+// codeFile reports whether a build of the folder here may run a file. What is below /tmp is no part of the work, unless that is done there.
 func codeFile(file string) bool {
 	if strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "/dev/") {
 		return false
@@ -225,5 +240,5 @@ func (w *walker) mayWrite(file string) {
 // settingGiven reports whether a variable names a file from elsewhere that something may run.
 func (w *walker) settingGiven(value string) bool {
 	words := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" :=,;", r) })
-	return slices.ContainsFunc(words, func(f string) bool { return w.isFetched(f) && codeFile(f) })
+	return slices.ContainsFunc(words, func(f string) bool { return w.isFetched(f) && !w.reader.Data(f) })
 }

@@ -120,6 +120,7 @@ type Reader struct {
 	station     Station
 	past        Past
 	guarded     [][]string // its files and folders, by their parts
+	folder      string     // that is worked in; "": nobody said
 }
 
 // NewReader makes a reader. It knows the usual station until Watch tells it of another.

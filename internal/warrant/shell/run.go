@@ -229,7 +229,7 @@ func (w *walker) touched(file string, f flow) bool {
 	}
 	if f.fetched || f.decoded {
 		w.bring(file)
-		w.planted = w.planted || f.fetched && codeFile(where)
+		w.planted = w.planted || f.fetched && !w.reader.Data(where)
 	}
 	return true
 }

@@ -36,7 +36,7 @@ export class Lineage {
     }
 }
 /** hostTools are the gateway's own tools that work where it runs. It puts a server's name before its tools. */
-const hostTools = ["exec", "read", "write", "edit", "apply_patch"];
+export const hostTools = ["exec", "read", "write", "edit", "apply_patch"];
 /** refOf is the session and run of any hook. */
 export function refOf(ctx) {
     const sessionKey = ctx.sessionKey || (ctx.sessionId ? `openclaw:session:${ctx.sessionId}` : "");

@@ -2,7 +2,9 @@
 // plugin's hook, and taken again in before_tool_call, after all of them: what runs is
 // what was decided.
 import { boxed, boxes, isTicket } from "./box.js";
-import { callContext, deferred, refOf } from "./context.js";
+import { drop } from "./config.js";
+import { callContext, deferred, hostTools, refOf } from "./context.js";
+import { follow, without } from "./links.js";
 import { blocked, callKey, canonical, keep, runKey, settled, take } from "./runs.js";
 export class Gate {
     guard;
@@ -81,20 +83,22 @@ export class Gate {
         if (run.blocked !== undefined)
             return blocked(run.blocked);
         const inner = deferred(event.toolName, event.params);
-        const call = { toolName: inner?.name ?? event.toolName, params: inner?.params ?? event.params, ...(event.toolCallId ? { toolCallId: event.toolCallId } : {}) };
+        const toolName = inner?.name ?? event.toolName;
+        const given = inner?.params ?? event.params;
+        const call = { toolName, params: follow(toolName, given, run.folder, hostTools), ...(event.toolCallId ? { toolCallId: event.toolCallId } : {}) };
         // Where the host announces no turns, a call has to do it.
         const begins = run.begun ? undefined : callContext(ctx, this.guard.lineage);
         if (begins !== undefined)
             await this.turns.open(run, begins);
-        const where = refOf(ctx);
+        const where = { ...refOf(ctx), ...drop({ workspaceDir: run.folder }) };
         if (this.guard.config.approvals === "queue" && this.guard.config.approvalWaitSeconds > 0)
             where.wait = this.guard.config.approvalWaitSeconds;
-        const box = inner !== undefined || !event.toolCallId ? undefined : await boxes(call.toolName, call.params, ctx, run.workspace, this.guard.api);
+        const box = inner !== undefined || !event.toolCallId ? undefined : await boxes(call.toolName, given, ctx, run.workspace, this.guard.api);
         if (box !== undefined && run.workspace !== undefined)
             Object.assign(where, { boxes: true, brokers: true, workspaceDir: run.workspace });
         const answer = await this.guard.client.hook("before_tool_call", call, where, { signal: ctx.abortSignal });
         if (answer.block !== true)
-            return allowed(answer, event, inner);
+            return allowed(answer, event, inner, given);
         const ticket = answer.decision === "confine" && answer.tidemark.verdict === "confine" && answer.params === undefined ? answer.confine?.ticket : undefined;
         if (box !== undefined && isTicket(ticket))
             return { box: { ...box, ticket } };
@@ -155,12 +159,13 @@ function inBox(run, event, params, box) {
     return { params: { ...params, command: boxed(box, params.command) } };
 }
 /** allowed insists on the server's own word: an answer that says nothing allows nothing. */
-function allowed(answer, event, inner) {
+function allowed(answer, event, inner, given) {
     if (answer.tidemark.verdict !== "allow")
         return blocked("Blocked: Tidemark's answer allows nothing.");
     if (answer.params === undefined)
         return {};
-    return { params: inner === undefined ? answer.params : { ...event.params, args: answer.params } };
+    const params = without(answer.params, given);
+    return { params: inner === undefined ? params : { ...event.params, args: params } };
 }
 /** wrapperOf is the id of the call in which this one runs, as the host writes it into inner ids. */
 export function wrapperOf(toolCallId) {

@@ -1,8 +1,9 @@
 // What tools bring back. A result reaches the model only after the server has labelled it.
-import { isObject } from "./config.js";
+import { drop, isObject } from "./config.js";
 import { Failure } from "./client.js";
-import { deferred, refOf } from "./context.js";
+import { deferred, hostTools, refOf } from "./context.js";
 import { wrapperOf } from "./gate.js";
+import { follow } from "./links.js";
 import { report, runKey, settled } from "./runs.js";
 export class Results {
     guard;
@@ -20,7 +21,7 @@ export class Results {
             const params = run.boxed.get(event.toolCallId) ?? ran; // of a boxed call, what was asked for
             run.boxed.delete(event.toolCallId);
             this.guard.lineage.spawned(childOf(result), ctx.sessionKey);
-            await this.observe(ctx, {
+            await this.observe(run, ctx, {
                 toolName: name, params, toolCallId: event.toolCallId,
                 ...(event.isError === true ? { error: textOf(result) || "error" } : { result: told(result) }),
             });
@@ -42,7 +43,7 @@ export class Results {
         if (wrapper === undefined || run.wrappers.has(wrapper))
             return;
         const result = isObject(event.result) && Array.isArray(event.result.content) ? told(event.result) : event.result;
-        await report(run, this.observe(ctx, {
+        await report(run, this.observe(run, ctx, {
             toolName: event.toolName, params: event.params ?? {}, toolCallId: event.toolCallId,
             ...(event.error ? { error: event.error } : { result: result ?? "" }),
         }).catch((err) => {
@@ -51,9 +52,10 @@ export class Results {
                 run.blocked = reason;
         }));
     }
-    async observe(ctx, event) {
+    async observe(run, ctx, event) {
+        const params = follow(event.toolName, event.params, run.folder, hostTools); // as the call was judged
         try {
-            await this.guard.client.hook("after_tool_call", event, refOf(ctx));
+            await this.guard.client.hook("after_tool_call", { ...event, params }, { ...refOf(ctx), ...drop({ workspaceDir: run.folder }) });
         }
         catch (err) {
             // The turn is over, and the server has recorded the taint all the same.

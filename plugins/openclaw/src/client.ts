@@ -1,6 +1,7 @@
 // The way to the server. Whatever is not a whole, well-formed answer within the deadline
 // is a Failure; nobody downstream has to know how it came about.
 
+import { randomBytes } from "node:crypto";
 import { type Config, isObject, ownerSecret, readSecret, server } from "./config.js";
 import { type Message, type Where, post } from "./proven.js";
 
@@ -63,6 +64,17 @@ export interface HookContext {
 
 const maxAnswer = 8 << 20;
 
+const askHeader = "x-tidemark-ask";
+
+const notToThis = "the answer is not one to this question (from a server of an earlier version: start tidemark serve anew)";
+
+// What came back, and the name of the question that it says it answers.
+interface Exchanged {
+  status: number;
+  ask: unknown;
+  text: string;
+}
+
 // hello says that the gateway's process is who a session is of: its sessions outlive it, so a ticket in its memory would not do.
 const hello = { version: 1, agent: "openclaw", process: "self" };
 
@@ -100,14 +112,14 @@ export class Client {
   }
 
   // A server elsewhere is known by its certificate, one on this machine by what it can show.
-  private async exchange(where: Where, path: string, m: Message, signal: AbortSignal): Promise<{ status: number; text: string }> {
+  private async exchange(where: Where, path: string, m: Message, signal: AbortSignal): Promise<Exchanged> {
     if (where.url.startsWith("https:")) {
       const res = await fetch(where.url + path, { ...m, signal, redirect: "error" });
-      return { status: res.status, text: await readText(res.body ?? none()) };
+      return { status: res.status, ask: res.headers.get(askHeader), text: await readText(res.body ?? none()) };
     }
     try {
       const res = await post(where, readSecret(this.config.token, "agent"), path, m, signal);
-      return { status: res.statusCode ?? 0, text: await readText(res) };
+      return { status: res.statusCode ?? 0, ask: res.headers[askHeader], text: await readText(res) };
     } catch (err) {
       throw isRefused(err) ? new Failure(notRunning) : err;
     }
@@ -122,14 +134,18 @@ export class Client {
     if (r.body !== undefined) headers["content-type"] = "application/json";
     const owner = role === "agent" ? ownerSecret(this.config) : undefined;
     if (owner !== undefined) headers["x-tidemark-owner"] = owner;
+    // A hook's answer bears the name of its question: one of another call's, or of nobody's, is none.
+    const ask = path.startsWith("/v1/hooks/") ? randomBytes(32).toString("hex") : undefined;
+    if (ask !== undefined) headers[askHeader] = ask;
     const message = { method: r.method ?? "GET", headers, ...(r.body === undefined ? {} : { body: JSON.stringify(r.body) }) };
-    const { status, text } = await this.exchange(where, path, message, signal);
+    const { status, text, ask: answers } = await this.exchange(where, path, message, signal);
     const got = parse(text);
     if (status < 200 || status > 299) {
       const detail = typeof got?.detail === "string" ? got.detail : "";
       const kind = typeof got?.type === "string" ? got.type : "";
       throw new Failure(`it answered ${status}: ${detail.slice(0, 300)}`, status, kind);
     }
+    if (ask !== undefined && answers !== ask) throw new Failure(notToThis);
     if (got === undefined) throw new Failure("its answer is not a JSON object");
     return got;
   }

@@ -43,7 +43,7 @@ export class Lineage {
 }
 
 /** hostTools are the gateway's own tools that work where it runs. It puts a server's name before its tools. */
-const hostTools = ["exec", "read", "write", "edit", "apply_patch"];
+export const hostTools = ["exec", "read", "write", "edit", "apply_patch"];
 
 /** refOf is the session and run of any hook. */
 export function refOf(ctx: { sessionKey?: string; sessionId?: string; runId?: string; agentId?: string }): HookContext {

@@ -1,12 +1,13 @@
 // What tools bring back. A result reaches the model only after the server has labelled it.
 
-import { isObject } from "./config.js";
+import { drop, isObject } from "./config.js";
 import { Failure } from "./client.js";
-import { deferred, refOf } from "./context.js";
+import { deferred, hostTools, refOf } from "./context.js";
 import { wrapperOf } from "./gate.js";
 import type { Guard } from "./guard.js";
 import type { AfterToolCallEvent, AgentContext, Json, ToolContext, ToolResult, ToolResultEvent } from "./host.js";
-import { report, runKey, settled } from "./runs.js";
+import { follow } from "./links.js";
+import { type Run, report, runKey, settled } from "./runs.js";
 
 export class Results {
   constructor(private readonly guard: Guard) {}
@@ -21,7 +22,7 @@ export class Results {
       const params = run.boxed.get(event.toolCallId) ?? ran; // of a boxed call, what was asked for
       run.boxed.delete(event.toolCallId);
       this.guard.lineage.spawned(childOf(result), ctx.sessionKey);
-      await this.observe(ctx, {
+      await this.observe(run, ctx, {
         toolName: name, params, toolCallId: event.toolCallId,
         ...(event.isError === true ? { error: textOf(result) || "error" } : { result: told(result) }),
       });
@@ -41,7 +42,7 @@ export class Results {
     const run = this.guard.runs.of(runKey(ctx));
     if (wrapper === undefined || run.wrappers.has(wrapper)) return;
     const result = isObject(event.result) && Array.isArray(event.result.content) ? told(event.result as unknown as ToolResult) : event.result;
-    await report(run, this.observe(ctx, {
+    await report(run, this.observe(run, ctx, {
       toolName: event.toolName, params: event.params ?? {}, toolCallId: event.toolCallId,
       ...(event.error ? { error: event.error } : { result: result ?? "" }),
     }).catch((err: unknown) => {
@@ -50,9 +51,10 @@ export class Results {
     }));
   }
 
-  private async observe(ctx: AgentContext | ToolContext, event: object): Promise<void> {
+  private async observe(run: Run, ctx: AgentContext | ToolContext, event: { toolName: string; params: Json } & Json): Promise<void> {
+    const params = follow(event.toolName, event.params, run.folder, hostTools); // as the call was judged
     try {
-      await this.guard.client.hook("after_tool_call", event, refOf(ctx));
+      await this.guard.client.hook("after_tool_call", { ...event, params }, { ...refOf(ctx), ...drop({ workspaceDir: run.folder }) });
     } catch (err) {
       // The turn is over, and the server has recorded the taint all the same.
       if (err instanceof Failure && err.status === 409 && /sealed$/.test(err.kind)) return;

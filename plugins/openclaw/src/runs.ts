@@ -16,6 +16,7 @@ export interface Allowed {
 export interface Run {
   begun: boolean; // the server knows who speaks
   words?: string; // the user's own
+  folder?: string; // in which it works, as the host said when it began
   blocked?: string; // why no tool may run any more
   owed?: (() => Promise<void>) | undefined; // tells the server of the latest model call, of which it could not be told; no tool runs before
   reports: Set<Promise<void>>; // on their way to the server

@@ -131,6 +131,7 @@ export class Turns {
   async open(run: Run, where: HookContext): Promise<void> {
     const opened = await this.guard.client.hook("before_agent_start", { prompt: this.words(run, where) ?? "", messages: [] }, where);
     run.begun = true;
+    if (where.workspaceDir !== undefined) run.folder = where.workspaceDir;
     if (this.begun.size >= maxBegun) this.begun.clear(); // costs a session the narrowing of one empty history
     this.begun.add(where.sessionKey);
     if (opened.tidemark.notice) this.guard.log.info(`tidemark: ${opened.tidemark.notice}`);

@@ -13,7 +13,13 @@ import { prove, startServer } from "./support/server.mjs";
 const token = "tm-agent-0123456789abcdef";
 
 // A server that knows the secret, and then does what the handler does.
-const knows = (handler) => (req, res) => (req.url === "/v1/proof" ? prove(token, req, res) : handler(req, res));
+const knows = (handler) => (req, res) => {
+  if (req.url === "/v1/proof") return prove(token, req, res);
+  if (req.headers["x-tidemark-ask"] !== undefined) res.setHeader("x-tidemark-ask", req.headers["x-tidemark-ask"]);
+  return handler(req, res);
+};
+
+const yes = '{"tidemark":{"taint":"owner","verdict":"allow"}}';
 
 const listen = (handler) => listenAs(knows(handler));
 
@@ -44,6 +50,8 @@ const faults = {
   "answers with invalid UTF-8": [answer(200, Buffer.from([0x7b, 0xff, 0x7d])), /Tidemark could not be asked/],
   "answers without a verdict": [answer(200, '{"tidemark":{"taint":"owner"}}'), /allows nothing/],
   "answers confirm without a block": [answer(200, '{"tidemark":{"taint":"owner","verdict":"confirm"}}'), /allows nothing/],
+  "answers another call": [(_, res) => { res.setHeader("x-tidemark-ask", "0".repeat(64)); res.end(yes); }, /not one to this question/],
+  "does not say what it answers": [(_, res) => { res.removeHeader("x-tidemark-ask"); res.end(yes); }, /not one to this question/],
   "sends the token elsewhere": [(_, res) => { res.writeHead(307, { location: "http://127.0.0.1:9/" }); res.end(); }, /Tidemark could not be asked/],
   "closes the connection": [(req) => req.socket.destroy(), /Tidemark could not be asked/],
 };

@@ -112,11 +112,21 @@ func (d *Doc) Cut(at Span) []byte { return d.src[at.Start:at.End] }
 // Keyed reports whether a value is the member of an object.
 func (d *Doc) Keyed(i int) bool { return d.nodes[i].keyEnd > d.nodes[i].key }
 
-// RawKey is the key of a member as it is written, without the quotes.
-func (d *Doc) RawKey(i int) []byte { return d.src[d.nodes[i].key+1 : d.nodes[i].keyEnd-1] }
+// RawKey is the key of a member as it is written, without the quotes; nil for an element of a list, which has none.
+func (d *Doc) RawKey(i int) []byte {
+	if !d.Keyed(i) {
+		return nil
+	}
+	return d.src[d.nodes[i].key+1 : d.nodes[i].keyEnd-1]
+}
 
-// Key is the key of a member. It is a part of the text itself where nothing is escaped.
-func (d *Doc) Key(i int) []byte { return Text(d.src[d.nodes[i].key:d.nodes[i].keyEnd]) }
+// Key is the key of a member, nil for what has none. It is a part of the text itself where nothing is escaped.
+func (d *Doc) Key(i int) []byte {
+	if !d.Keyed(i) {
+		return nil
+	}
+	return Text(d.src[d.nodes[i].key:d.nodes[i].keyEnd])
+}
 
 // Text is a string; "" for anything else. Half a surrogate pair becomes a replacement
 // character.

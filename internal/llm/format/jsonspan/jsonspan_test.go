@@ -86,6 +86,18 @@ func TestEveryValueStandsWhereTheDocSays(t *testing.T) {
 	}
 }
 
+func TestAnElementOfAListHasNoKey(t *testing.T) {
+	d := new(jsonspan.Doc)
+	if err := d.Read([]byte(`[{}]`)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range d.Each(0) {
+		if d.Keyed(i) || d.Key(i) != nil || d.RawKey(i) != nil {
+			t.Errorf("got %q and %q, want no key", d.Key(i), d.RawKey(i))
+		}
+	}
+}
+
 func TestReadingMayBeginInTheMiddleOfAList(t *testing.T) {
 	var d jsonspan.Doc
 	text := []byte(`[{"a":1}, {"b":2} ]`)
