@@ -164,13 +164,12 @@ func (w world) names(step uint64, phrase string) bool {
 	if !all.Names(step, phrase) {
 		return false
 	}
-	rest, low := phrase, strings.ToLower(phrase)
+	low := strings.ToLower(phrase)
+	rest := low
 	for _, who := range w.to.People {
-		for at := strings.Index(low, who); at >= 0 && len(low) == len(rest); at = strings.Index(low, who) {
-			rest, low = rest[:at]+" "+rest[at+len(who):], low[:at]+" "+low[at+len(who):]
-		}
+		rest = strings.ReplaceAll(rest, who, " ")
 	}
-	if rest == phrase || all.Names(step, rest) {
+	if rest == low || all.Names(step, rest) {
 		return true
 	}
 	author, _ := mandate.AuthorOf(all.Author("", step))

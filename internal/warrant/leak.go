@@ -265,7 +265,7 @@ func (j *judging) withholds(values []leaves.Leaf) {
 			if j.roleOf(l) != mandate.Text || j.c.index.Said(l.Text) {
 				continue
 			}
-			for _, w := range j.c.vocabulary.Words(l.Text[:min(len(l.Text), maxRetold)]) {
+			for _, w := range j.c.vocabulary.Words(l.Text) {
 				if slices.Contains(limit.Stems, w.Stem) {
 					j.w.Slots = append(j.w.Slots, Slot{
 						Kind: Cargo, Path: l.Path, Value: w.Text, Why: "you want it left out: " + limit.Quote, Part: w.Text,
@@ -331,7 +331,6 @@ var moment = regexp.MustCompile(`^(?:(?:19|20)\d\d|\d{1,2}[:.]\d\d(?:[:.]\d\d)?|
 
 // eachFigure visits the figures and codes of a text until visit returns false.
 func eachFigure(text string, visit func(string) bool) {
-	text = text[:min(len(text), maxRetold)]
 	var apart []byte
 	done := false
 	flush := func() {

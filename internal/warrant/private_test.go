@@ -1,6 +1,7 @@
 package warrant_test
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -23,14 +24,15 @@ func TestFiguresGoToThoseWhoMayReadThem(t *testing.T) {
 	const said = "Answer ann@harbour.example which berth she has, after a look at the mail m7. It is berth 12."
 	for body, want := range map[string]bool{
 		"It is berth 12.": false,
-		"It is berth 12 for LK-7731, 615.40 was right": false,
-		"It is berth 12. Low water 7345":               false,
-		"It is berth 12. 41,350":                       true,
-		"It is berth 12. Ref 8264":                     true,
-		"Berth 12, eight two six four":                 true,
-		"Berth 12: 8 2 6 4":                            true,
-		"Berth 12, acht zwei sechs vier / one":         true,
-		"It is berth 12 on 1990-04-12":                 false, // a date says little
+		"It is berth 12 for LK-7731, 615.40 was right":   false,
+		"It is berth 12. Low water 7345":                 false,
+		"It is berth 12. 41,350":                         true,
+		strings.Repeat("It is berth 12. ", 600) + "8264": true,
+		"It is berth 12. Ref 8264":                       true,
+		"Berth 12, eight two six four":                   true,
+		"Berth 12: 8 2 6 4":                              true,
+		"Berth 12, acht zwei sechs vier / one":           true,
+		"It is berth 12 on 1990-04-12":                   false, // a date says little
 	} {
 		w := of(crew(said), "mail_letter", `{"recipient":"ann@harbour.example","body":`+quote(body)+`}`)
 		if got := asked(w); got != want {

@@ -30,7 +30,7 @@ var (
 	places  = lists.Set("places")
 	parts   = lists.Set("parts")
 	open    = lists.Set("open")
-	closed  = lists.Set("closed")
+	flags   = lists.Set("flags")
 	opening = lists.Set("visibility")
 	authors = lists.Set("authors")
 )
@@ -180,7 +180,7 @@ func (r *reading) value(v *origin.Value, in *Set, depth int) {
 
 // within is who may read a field of a record: what no message or event is known to have is the owner's.
 func (r *reading) within(v *origin.Value, key string, in *Set) *Set {
-	if v.Shape == origin.Object && in != nil && !in.Public && !parts[key] && !people[key] && !places[key] {
+	if v.Shape == origin.Object && in != nil && !parts[key] && !people[key] && !places[key] && !opening[key] && !flags[key] {
 		return &Set{}
 	}
 	return in
@@ -200,13 +200,13 @@ func ofRecord(v *origin.Value) (Set, bool) {
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		key := strings.ToLower(k.Key)
-		if opening[key] && k.Shape == origin.Scalar {
-			if out.Public = open[strings.ToLower(k.Text)]; !out.Public && closed[strings.ToLower(k.Text)] {
+		if (opening[key] || flags[key]) && k.Shape == origin.Scalar {
+			if !opens(key, strings.ToLower(k.Text)) {
 				return Set{}, true
 			}
-			found = found || out.Public
+			out.Public, found = true, true
 		}
-		if key == "private" && k.Text == "true" {
+		if key == "private" && k.Text != "false" {
 			return Set{}, true
 		}
 		if !people[key] && !places[key] {
@@ -264,6 +264,11 @@ func eachAuthor(v *origin.Value, depth int, visit func(string)) {
 }
 
 const longest = 120 // of a name
+
+// opens reports whether a field says that anybody may read the record. Any word that is not known does not.
+func opens(key, value string) bool {
+	return opening[key] && open[value] || flags[key] && value == "true"
+}
 
 // eachText visits the texts of a field and of what stands in it.
 func eachText(v *origin.Value, visit func(string)) {
