@@ -51,6 +51,7 @@ type proposal struct {
 	wants  *wanted // what a command in a box wants; nil: it is any other call
 	shows  bool    // it is an address in the answer, which nobody is asked about
 	folder string  // that is worked in; "": nobody said
+	holds  []Kept  // what it holds of what is kept from the agent
 	looks  string  // the name that we look up by it ourselves; "": the agent wants it
 	flew   flight  // its record, where that is on its way; zero: it is written
 }
@@ -103,6 +104,7 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 	p.boxes, _ = ctx.Value(boxesKey{}).(*boxing)
 	p.wants, _ = ctx.Value(wantsKey{}).(*wanted)
 	p.folder, _ = ctx.Value(folderKey{}).(string)
+	p.holds, _ = ctx.Value(holdsKey{}).([]Kept)
 	for range attempts {
 		if err = m.decideOnce(ctx, p, v); err != nil || p.flew.of == nil {
 			break
@@ -219,6 +221,7 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 	if err := m.record(ctx, x); err != nil {
 		return err
 	}
+	v.hush()
 	if v.runs() {
 		m.keepSaid(ctx, x, v)
 		v.Permit = newPermit(v.Tool, &x.call) // nobody gets it before a flight has landed
@@ -314,6 +317,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	if err := m.remember(ctx, x, in); err != nil {
 		return err
 	}
+	x.carry(in)
 	d := x.judge(set, in)
 	if err := ctx.Err(); err != nil { // and what was judged since then is no answer
 		return unavailable(err)
@@ -337,7 +341,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 		x.decided.Shadow = x.beside(candidate.For(s.state.Agent), in)
 	}
 	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons
-	v.Tool, v.Taint, v.Step = name, x.taint.Mark, uint64(s.state.Steps())+1
+	v.Tool, v.Taint, v.Step, v.carries = name, x.taint.Mark, uint64(s.state.Steps())+1, len(x.holds) > 0
 	x.describe(v, traits)
 	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.Cautious(name)
 	return m.expectLabels(ctx, x, name)

@@ -416,7 +416,8 @@ func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *
 	traits, label := set.Traits(came.name, nil), &seen.Label
 	trace := s.traced(s.heard.Result(warrant.Result{
 		Tool: came.name, Step: seen.Step, Args: &came.args, Content: o.Result.Content, Failed: o.Result.Error, Tainted: tainted,
-		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner, LookUp: came.lookUp,
+		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
+		LookUp: came.lookUp, Held: seen.Held != nil,
 		Readers: readersSaid(label.Sensitivity, o.Result.Labels, traits.Labelled),
 	}))
 	s.shared(seen)

@@ -33,6 +33,8 @@ type Observation struct {
 	Again bool
 	// Caution says that the result itself asks for caution (CAU-08).
 	Caution bool
+
+	keep *keeping // whoever reports it can keep it from the agent; nil: the agent reads it
 }
 
 // Observe labels a result and records it. From then on the context is at least as
@@ -77,6 +79,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		}
 		event := m.seenEvent(s, b, &o, &came)
 		event.Seen.Unread(came.lookUp)
+		o.keep.back(s, event.Seen, &o, set, late || !found)
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}

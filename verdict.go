@@ -47,6 +47,8 @@ type Verdict struct {
 	Permit  *Permit         // nil unless Effect is Allow, or Confined: then it is for a box only
 	Ticket  string          // of a Confined call: who runs it in a box shows it, once (RedeemBox)
 	Command string          // of a Confined call: the SHA-256 of its command line, in hexadecimal digits
+
+	carries bool // it holds what is kept from the agent, so that the agent is told nothing of its values
 }
 
 // Allowed reports whether the call may run. One that may run in a box only is not allowed.
@@ -223,7 +225,7 @@ func (v Verdict) explain(b *strings.Builder) {
 	if len(v.Reasons) > 0 && v.Reasons[0].Text != "" {
 		fmt.Fprintf(b, " (%s)", oneLine(v.Reasons[0].Text))
 	}
-	if v.Held != nil {
+	if v.Held != nil && !v.carries {
 		for _, s := range v.Held.Values {
 			if s.Lacks && s.Path != "" { // of the act the rule says enough
 				value := text.Shown(strings.Join(strings.Fields(s.Value), " "))
@@ -359,55 +361,6 @@ func (p *Permit) redeem(call *tool.Call, boxed bool) error {
 		return ErrPermit
 	}
 	return nil
-}
-
-// A text that was asked for, to whom it was asked for, may hold something that was read elsewhere: a link, a number, a
-// sentence. Nobody need be asked about that: the agent is told what to take out, and calls again. Who tries it too often
-// asks a person after all, so that it is no way to find out what passes.
-
-// maxRepairs is how often an agent is told so for one message of the owner's.
-const maxRepairs = 2
-
-// repair turns a question about nothing but a part of a text into a refusal that says what to take out.
-func (x *step) repair(v *Verdict) {
-	if x.looks != "" && v.Effect != policy.Allow { // nobody is asked about what nobody wants
-		v.Effect = policy.Deny
-		return
-	}
-	if v.Effect != policy.Confirm || asking(v) != 1 || !strings.HasSuffix(v.Rule, "."+warrant.Cargo.String()) {
-		return
-	}
-	s := x.live
-	if s.input.Facts == nil || s.facts.Found == nil || s.state.Repairs >= maxRepairs {
-		return
-	}
-	path, part := s.facts.Found.Repair()
-	if part == "" || x.wasAsked(v.Tool) {
-		return
-	}
-	const says = "`%s` holds %q, which is neither of the owner's words nor of what they named as a source: take it out and call again"
-	what := fmt.Sprintf(says, path, part)
-	v.Effect, v.Kind, v.Rule = policy.Deny, "", policy.RuleRepair
-	v.Reasons = []policy.Reason{{Rule: policy.RuleRepair, Text: x.set.Redactor().Text(what)}}
-}
-
-// wasAsked reports whether somebody was asked about this very call: their answer counts, and no advice.
-func (x *step) wasAsked(name string) bool {
-	x.decided.Seal()
-	return slices.ContainsFunc(x.live.state.Book.Requests(), func(r approval.Request) bool {
-		return r.Tool == name && r.Digest == x.decided.Digest
-	})
-}
-
-// asking is how many rules do not let a call run.
-func asking(v *Verdict) int {
-	n := 0
-	for i := range v.Reasons {
-		if v.Reasons[i].Effect != policy.Allow {
-			n++
-		}
-	}
-	return n
 }
 
 // runs reports whether the call is let through, also if only into a box.

@@ -481,6 +481,8 @@ func recall(s *session.State, e *event.Event, visit func(Recalled)) {
 		visit(Recalled{Kind: RecalledWords, Digest: e.Began.Message.Hash, Label: e.Began.Label})
 	case e.Kind == event.ContextSeen && e.Seen.Content != nil:
 		visit(Recalled{Kind: RecalledWords, Digest: e.Seen.Content.Hash, Label: e.Seen.Label})
+	case e.Kind == event.ResultSeen && e.Seen.Held != nil: // the agent has what was shown instead of it
+		visit(Recalled{Kind: RecalledResult, Digest: e.Seen.Held.Shown, Label: session.Neutral(), CallID: e.Seen.CallID, Tool: e.Seen.Tool})
 	case e.Kind == event.ResultSeen && e.Seen.Content != nil && e.Seen.LookUp == "": // what no agent has read is worth nothing to it
 		visit(Recalled{Kind: RecalledResult, Digest: e.Seen.Content.Hash, Label: e.Seen.Label, CallID: e.Seen.CallID, Tool: e.Seen.Tool})
 	case e.Kind == event.ModelAnswered:

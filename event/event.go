@@ -200,6 +200,7 @@ type Seen struct {
 	Reason    string       `json:"reason,omitzero"`
 	Caution   bool         `json:"caution,omitzero"`  // what follows it is audited (CAU-02)
 	LookUp    string       `json:"lookUp,omitzero"`   // the name that we looked up ourselves: no agent has read it; empty: of others
+	Held      *Held        `json:"held,omitzero"`     // it is kept from the agent, or a value of what is; nil: the agent reads it
 	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
 	GoesOn    bool         `json:"goesOn,omitzero"`   // of these: as in Began
 	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in

@@ -127,6 +127,8 @@ type Builder struct {
 	byDigest map[tool.Digest]int // exact call -> position
 	byTool   map[string]int      // tool -> position of its latest call
 	results  map[string]int      // call node -> results so far
+	handles  map[string]string   // of what is kept from the agent -> node; nil: nothing is
+	values   int                 // that were extracted so far
 	asks     map[string]string   // question -> decision node that asked
 	answers  map[string]string   // approval or grant -> answer node
 	known    map[string]trust.Level

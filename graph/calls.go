@@ -75,13 +75,17 @@ func (b *Builder) attach(n *Node, d *event.Decided) {
 func (b *Builder) resultSeen(e *event.Event) {
 	s := e.Seen
 	n := Node{Kind: NodeToolResult, Trust: s.Label.Level, Tool: s.Tool, Iteration: b.round(e)}
-	if s.From != "" || s.Source || s.Sensitive || s.Error || s.CallID != "" || s.Author != "" || s.Readers != "" {
+	if s.From != "" || s.Source || s.Sensitive || s.Error || s.CallID != "" || s.Author != "" || s.Readers != "" || s.Held != nil {
 		n.Metadata = &Metadata{
 			From: s.From, Source: s.Source, Sensitive: s.Sensitive, Error: s.Error, CallID: s.CallID, Step: s.Step,
 			Author: s.Author, Readers: s.Readers,
 		}
 	}
 	n.show(s.Content)
+	if s.Held != nil {
+		b.kept(s, n)
+		return
+	}
 	b.learn(NodeToolResult, s.Tool, s.Label.Level)
 	b.external(s.Label.Level, s.Tool, s.From, "tool_result")
 	b.externals(s.Label.Sources)
@@ -171,4 +175,34 @@ func (b *Builder) precede(e *event.Event) {
 		b.early = append(b.early, resetNode(e.Answer, b.taint.Mark.Level))
 	}
 	b.taint.Apply(e)
+}
+
+// kept is a result that its agent has not read, or a value that was extracted from one: the first stands beside the context, which it does
+// not lower, and the second comes into it from there.
+func (b *Builder) kept(s *event.Seen, n Node) {
+	n.Metadata.Held = s.Held.Handle
+	if s.Held.Extracted {
+		b.values++
+		n.ID = fmt.Sprintf("value-%d", b.values)
+		if of := b.handles[s.Held.Handle]; of != "" {
+			b.link(of, Produces, n.ID)
+		}
+		b.await(b.add(n), false)
+		return
+	}
+	b.calls++
+	n.ID = fmt.Sprintf("result-%d", b.calls)
+	if at := b.callOf(s); at >= 0 {
+		call := &b.g.Nodes[at]
+		b.calls--
+		b.results[call.ID]++
+		if n.ID = "result-" + call.ID[len("call-"):]; b.results[call.ID] > 1 {
+			n.ID = fmt.Sprintf("%s.%d", n.ID, b.results[call.ID])
+		}
+		b.link(call.ID, Produces, n.ID)
+	}
+	if b.handles == nil {
+		b.handles = map[string]string{}
+	}
+	b.handles[s.Held.Handle] = b.add(n)
 }

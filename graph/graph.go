@@ -125,6 +125,7 @@ type Metadata struct {
 	Sensitive bool   `json:"sensitive,omitzero"`
 	Author    string `json:"author,omitzero"`  // who wrote it, where its server says so
 	Readers   string `json:"readers,omitzero"` // who may read it besides the user; empty: nobody
+	Held      string `json:"held,omitzero"`    // the handle of what is kept from the agent; of a value, of what it was extracted from
 	Error     bool   `json:"error,omitzero"`
 	Index     *int   `json:"index,omitzero"` // place in the host's message list
 }
@@ -144,6 +145,9 @@ func (g *Graph) Marks() []trust.Level {
 func (n *Node) lower(mark trust.Level) trust.Level {
 	if n.IsReset() {
 		return n.Trust
+	}
+	if n.Metadata != nil && n.Metadata.Held != "" { // nobody has read it
+		return mark
 	}
 	return mark.Join(n.Trust)
 }

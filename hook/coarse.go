@@ -37,6 +37,7 @@ type AfterToolCall struct {
 	Result     JSON    `json:"result,omitzero"` // any JSON
 	Error      string  `json:"error,omitzero"`
 	DurationMs float64 `json:"durationMs,omitzero"`
+	Hold       bool    `json:"hold,omitzero"` // the host keeps it from its model, and shows what the answer says instead
 }
 
 // ToolResultPersist comes before a tool's result is saved to the transcript. Some

@@ -17,7 +17,7 @@ import (
 func Reserved() []string {
 	return []string{
 		"server", "hooks", "store",
-		"reader", "auditor", "contracts", "verifier", "telegram", "channels", "shadow", "llm", "mcp", "approvals",
+		"reader", "auditor", "extract", "contracts", "verifier", "telegram", "channels", "shadow", "llm", "mcp", "approvals",
 		"plugins", "console", "retention", "anchors",
 	}
 }
@@ -69,6 +69,7 @@ type reader struct {
 	memory      []pathPattern
 	writers     toolset
 	labelled    toolset // tools whose servers are taken at their word
+	held        toolset // tools whose results are kept from agents
 	caution     caution
 	redaction   redact.Rules
 	box         Box
@@ -136,6 +137,7 @@ func (r *reader) fields() map[string]func(*configfile.Node) {
 		"memoryFiles":      r.readMemoryFiles,
 		"memoryTools":      func(n *configfile.Node) { r.writers = r.toolset(n) },
 		"serverLabels":     func(n *configfile.Node) { r.labelled = r.toolset(n) },
+		"holdResults":      func(n *configfile.Node) { r.held = r.toolset(n) },
 		"strictness":       func(n *configfile.Node) { r.later.strictness = n },
 		"agents":           func(n *configfile.Node) { r.later.agents = n },
 		"lethalTrifecta":   r.readTrifecta,

@@ -146,6 +146,7 @@ type Traits struct {
 	Rule        string // what decided the level, e.g. "toolOutputTaints.web_fetch" or "trustRules.mail-cli"
 
 	Labelled bool // what its server says for its results counts (serverLabels)
+	Holds    bool // its results are kept from agents, where a door can (holdResults)
 
 	Caution      bool // what follows its response is audited (CAU-01)
 	CautionFixed bool // the file says so; what the tool declares does not count

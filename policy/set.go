@@ -60,6 +60,7 @@ type facts struct {
 	memory      []pathPattern
 	writers     toolset
 	labelled    toolset
+	held        toolset
 	caution     *caution
 }
 
@@ -89,7 +90,7 @@ func (s *Set) Warnings() Faults { return slices.Clone(s.warnings) }
 
 // compile makes the Set of a file that has no errors.
 func (r *reader) compile(redactor *redact.Redactor) *Set {
-	f := &facts{r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, &r.caution}
+	f := &facts{r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, r.held, &r.caution}
 	set := r.compileScope(r.base, f)
 	set.redactor = redactor
 	set.agents = make(map[string]*Set, len(r.agents))
@@ -154,6 +155,7 @@ func (s *Set) patterns() []string {
 	}
 	add(s.facts.writers)
 	add(s.facts.labelled)
+	add(s.facts.held)
 	return out
 }
 

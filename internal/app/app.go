@@ -28,6 +28,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
@@ -76,6 +77,7 @@ type App struct {
 	desk      *signin.Desk
 	people    *roster.Roster   // those with a token of their own
 	push      *webpush.Sender  // tells browsers; nil: none are told
+	kept      *handles.Desk    // results that are kept from agents
 	claims    *claims.Book     // what other doors let through, for the MCP gateway
 	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
 	shown     *soon.Group      // writes what sessions were shown through the MCP gateway
@@ -189,6 +191,10 @@ func (a *App) open(ctx context.Context) error {
 func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 	metrics := prometheus.NewRegistry()
 	a.claims = claims.New(time.Now)
+	a.kept = &handles.Desk{Monitor: a.Monitor}
+	if a.outside.extracts != nil {
+		a.kept.Reader = a.outside.extracts
+	}
 	var err error
 	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
 		return err
@@ -279,7 +285,8 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.outside.readings(), Unheld: a.unheld(),
+		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.outside.readings(),
+		Kept: a.kept, Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),

@@ -36,6 +36,7 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		Monitor: a.Monitor, Waiter: waiting.New(a.Monitor, f), Claims: a.claims, Bus: bus,
 		Proofs: func() bool { return a.keys.Required() != consent.None || len(a.config.Approvals.Who.List) > 0 },
 	}
+	engine.Desk = a.kept
 	a.shown = soon.New(shownWithin, a.writeShown)
 	engine.Soon = a.shown
 	servers, err := mcpServers(a.config, a.opts.Paths)

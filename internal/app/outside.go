@@ -28,7 +28,8 @@ import (
 // that bring questions to people; and who vouches for people. Any of them may be nil.
 type outside struct {
 	auditor  *auditor.Client
-	lent     *lent.Readers // models that are not ours; nil: none is asked
+	lent     *lent.Readers   // models that are not ours; nil: none is asked
+	extracts *auditor.Client // reads values out of what is kept from agents; nil: nobody may
 	settings config.Auditor
 	reads    bool // it reads requests and definitions too
 	verifier *verifier.Verifier
@@ -59,7 +60,8 @@ func HasModel(parts []Part) bool {
 // openOutside makes them. Nothing is contacted yet. Where no files are named, nothing is kept.
 func openOutside(cfg *config.Config, files readerFiles, logger *slog.Logger) (*outside, error) {
 	o := &outside{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts, settings: cfg.Auditor}
-	err := errors.Join(o.openAuditor(cfg.Auditor, files, logger), o.openLent(cfg, files.lent, logger), o.openVerifier(cfg, logger))
+	err := errors.Join(o.openAuditor(cfg.Auditor, files, logger), o.openExtract(cfg, files, logger),
+		o.openLent(cfg, files.lent, logger), o.openVerifier(cfg, logger))
 	if err == nil {
 		err = o.openChannels(cfg, logger)
 	}
@@ -136,6 +138,9 @@ func (o *outside) close(ctx context.Context) error {
 		for _, c := range o.lent.All() {
 			c.Close()
 		}
+	}
+	if o.extracts != nil && o.extracts != o.auditor {
+		o.extracts.Close()
 	}
 	if o.auditor != nil {
 		o.auditor.Close()

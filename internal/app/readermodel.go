@@ -94,6 +94,22 @@ func (o *outside) openAuditor(c config.Auditor, files readerFiles, logger *slog.
 	return err
 }
 
+// openExtract makes the model that reads values out of what is kept from agents: one of its own, or the other one where the file lets it
+// see content. Nothing that it reads or answers is kept.
+func (o *outside) openExtract(cfg *config.Config, files readerFiles, logger *slog.Logger) error {
+	if c := cfg.Extract; c.Provider != "" && c.Provider != auditor.Upstream {
+		own := &outside{}
+		files.readings, files.answers = "", ""
+		err := own.openAuditor(c, files, logger)
+		o.extracts, o.files = own.auditor, append(o.files, own.files...)
+		return err
+	}
+	if cfg.Auditor.Content && cfg.Extract.Section == "" {
+		o.extracts = o.auditor
+	}
+	return nil
+}
+
 // openProgram is the program of the file. It answers only if this very version of it was tried.
 func openProgram(c config.Auditor, files readerFiles) (*headless.Program, error) {
 	r, known := headless.Find(c.Program)

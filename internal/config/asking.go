@@ -37,6 +37,7 @@ type Auditor struct {
 	PlainHTTP     bool   // the endpoint is not encrypted and not on this machine; the file was warned about
 	Calls         bool   // it is asked about calls with their arguments: audits, plans
 	Definitions   bool   // it reads definitions of tools
+	Content       bool   // it reads single values out of results that are kept from agents
 	Contracts     bool   // it reads requests
 	ContractWait  time.Duration
 }
@@ -209,6 +210,10 @@ func (d *decoder) asking(root *configfile.Node, c *Config) {
 		}
 		c.Auditor = d.readerSection(n)
 		d.lends(n, c)
+	}
+	if n := root.Get(sectionExtract); n != nil {
+		c.Extract = d.readerSection(n)
+		c.Extract.Section, c.Extract.Content = sectionExtract, true
 	}
 	c.Auditor.Hosts = d.hostReaders(root.Get("agents"))
 	d.contracts(root.Get("contracts"), &c.Auditor)

@@ -35,6 +35,7 @@ type Config struct {
 
 	Approvals      Approvals
 	Auditor        Auditor
+	Extract        Auditor // a model of its own for values of what is kept from agents; without a provider the other one, if it may
 	Verifier       *verifier.Config
 	VerifierAgents map[string]verifier.Override
 	VerifierChat   *telegram.Settings // the chat the verifier asks in; nil: none
@@ -236,7 +237,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 // started are the sections that take effect only at a start.
 var started = []string{
 	"server", "hooks", "llm", "mcp",
-	"reader", "auditor", "contracts", "verifier", "telegram", "channels", "approvals", "plugins", "console",
+	"reader", "auditor", "extract", "contracts", "verifier", "telegram", "channels", "approvals", "plugins", "console",
 	"retention", "anchors",
 }
 

@@ -13,6 +13,9 @@ import (
 // sectionReader is the name of the section about the model that reads.
 const sectionReader = "reader"
 
+// sectionExtract is that of the model that reads values out of what is kept from agents, where it is another.
+const sectionExtract = "extract"
+
 // recordedProvider answers from a file and asks nobody; none is nobody at all, so that nobody is offered again.
 const (
 	recordedProvider = "recorded"
@@ -24,6 +27,7 @@ const (
 	useWords       = "words"       // what users say, with names of tools, of their parameters and of the choices that these list
 	useDefinitions = "definitions" // what tools say of themselves
 	useCalls       = "calls"       // arguments of calls
+	useContent     = "content"     // results that are kept from agents
 )
 
 // programTimeout is what a program may take for a contract. No call waits as long (contracts.waitMs); on a busy machine some take more
@@ -63,7 +67,7 @@ func (d *decoder) readerSection(n *configfile.Node) Auditor {
 }
 
 func (d *decoder) uses(n *configfile.Node, a *Auditor) {
-	all := []string{useWords, useDefinitions, useCalls}
+	all := []string{useWords, useDefinitions, useCalls, useContent}
 	var wanted []string
 	for _, item := range d.Texts(n) {
 		if i, ok := d.Choice(item, all...); ok {
@@ -73,7 +77,8 @@ func (d *decoder) uses(n *configfile.Node, a *Auditor) {
 	if !slices.Contains(wanted, useWords) {
 		d.Hintf(n.Pos, "provider: none switches the reader off", "%s has to hold %s", n.Path, useWords)
 	}
-	a.Definitions, a.Calls = slices.Contains(wanted, useDefinitions), slices.Contains(wanted, useCalls)
+	has := func(use string) bool { return slices.Contains(wanted, use) }
+	a.Definitions, a.Calls, a.Content = has(useDefinitions), has(useCalls), has(useContent)
 }
 
 // completeReader checks what belongs together.
@@ -132,7 +137,7 @@ func (d *decoder) completeUpstream(n *configfile.Node, a *Auditor) {
 			d.Errorf(k.Pos, "the provider upstream has no %s: it asks where the client asks, with the client's API key", key)
 		}
 	}
-	if a.Calls || a.Definitions {
+	if a.Calls || a.Definitions || a.Content {
 		d.Errorf(n.Get("uses").Pos, "a client's upstream reads words alone")
 	}
 }

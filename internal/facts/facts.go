@@ -39,6 +39,9 @@ func (f *Call) read() (w *warrant.Warrant) {
 	return w
 }
 
+// Judged is what stands behind the call.
+func (f *Call) Judged() *warrant.Warrant { return f.get() }
+
 // Keys are the parameters that hold credentials. Asking for them is no question about the call.
 func (f *Call) Keys() []string {
 	if f.Found != nil {

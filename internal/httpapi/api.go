@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/office"
@@ -111,6 +112,8 @@ type Options struct {
 	Peers Peers
 	// Pulse is told of each call that is asked about, and where the host keeps its record; nil: nobody looks at that.
 	Pulse Pulse
+	// Kept are results that are kept from agents; nil: every result is shown.
+	Kept *handles.Desk
 	// Readings are questions for agents whose own model reads for them; nil: no agent's does.
 	Readings Readings
 	// Unheld says that words count in sessions that nobody asked a ticket for, as they did before there were tickets.
@@ -188,6 +191,7 @@ type API struct {
 	pulse   Pulse
 	unheld  bool
 	asks    Readings
+	kept    *handles.Desk
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -226,7 +230,7 @@ func New(o Options) (*API, error) {
 		reload: o.Reload, judges: o.Judges, status: o.Status, alarms: o.Alarms,
 		covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
-		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld, asks: o.Readings,
+		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld, asks: o.Readings, kept: o.Kept,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), at: o.At,
 	}

@@ -111,13 +111,31 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 		}
 		return first.wire(), nil
 	}
+	if own, err := a.ownTool(ctx, call, c); err != nil || own != nil {
+		if err != nil {
+			return nil, err
+		}
+		return own.wire(), nil
+	}
+	return a.judged(ctx, call, result.Params, c)
+}
+
+// judged is what becomes of a call that no plugin blocks. Changed are the parameters that one wants instead; nil: none does.
+func (a *API) judged(ctx context.Context, call tool.Call, changed strictjson.Value, c *hook.Context) (any, error) {
+	ctx, whole, err := a.expand(ctx, &call, c)
+	if err != nil {
+		return toolCallAnswer{reason: "The call did not run: " + err.Error() + "."}.wire(), nil //nolint:nilerr // it is the answer
+	}
+	if whole {
+		changed = strictjson.Value(call.Args)
+	}
 	v, inDialog, err := a.decide(ctx, call, c)
 	if err != nil {
 		return nil, err
 	}
 	a.metrics.decided(v.Effect.String(), v.Kind)
 	if v.Effect == policy.Confined {
-		answer, err := confine(&v, call, result.Params, verdictNote(ctx, v))
+		answer, err := confine(&v, call, changed, verdictNote(ctx, v))
 		a.lets(c)
 		return answer.wire(), err
 	}
@@ -128,11 +146,13 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 		}
 		return toolCallAnswer{reason: v.Message(), note: n}.wire(), nil
 	}
-	answer, err := release(v.Permit, call, result.Params, verdictNote(ctx, v))
+	answer, err := release(v.Permit, call, changed, verdictNote(ctx, v))
 	if err != nil {
 		return nil, err
 	}
-	a.claims.Note(refOf(c), call)
+	if !whole { // at another door it comes by its handle, and is judged there
+		a.claims.Note(refOf(c), call)
+	}
 	a.lets(c)
 	return answer.wire(), nil
 }
@@ -177,7 +197,7 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 			return nil, err
 		}
 	}
-	label, err := a.observe(ctx, o)
+	held, label, err := a.hold(ctx, o, event.Hold)
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +205,9 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 		return nil, pluginFault(err)
 	}
 	n, err := a.observedNote(ctx, o.Ref, label)
+	if err == nil {
+		n.Held = held
+	}
 	if err == nil {
 		err = a.tellClosed(ctx, o.Ref, n)
 	}
@@ -216,11 +239,16 @@ func (a *API) toolResultPersist(ctx context.Context, event *hook.ToolResultPersi
 
 func (a *API) observe(ctx context.Context, o tidemark.Observation) (trust.Label, error) {
 	label, err := a.monitor.Observe(ctx, o)
+	return label, sealed(err)
+}
+
+// sealed is the error of a result that came after its turn was over.
+func sealed(err error) error {
 	if errors.Is(err, tidemark.ErrSealed) {
-		err = newProblem(http.StatusConflict, "sealed",
+		return newProblem(http.StatusConflict, "sealed",
 			"the turn is sealed, so its graph stays as it is; the result's taint was recorded and counts from now on")
 	}
-	return label, err
+	return err
 }
 
 // told lowers a result that somebody else tells than the session is of: it is heard, and worth the least.

@@ -7,6 +7,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -44,6 +45,9 @@ type note struct {
 
 	Opinion *event.Opinion `json:"opinion,omitempty" doc:"what the auditor said"`
 	Ruling  *event.Ruling  `json:"ruling,omitempty" doc:"what the external verifier said"`
+
+	Held   *heldNote       `json:"held,omitzero" doc:"after a tool call that asked for it: the result is kept, and this is shown instead"`
+	Answer *handles.Answer `json:"answer,omitzero" doc:"of a call of tidemark_extract or tidemark_show: its result; it runs nowhere else"`
 
 	Closed string `json:"closed,omitzero" doc:"after a tool call: why nothing may act in this session until its owner resets its trust"`
 

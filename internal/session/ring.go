@@ -8,6 +8,7 @@ const ringSize = 32
 type ring struct {
 	calls []Call
 	next  int
+	lost  bool // one was forgotten before its result came
 }
 
 func (r *ring) add(c Call) {
@@ -15,6 +16,7 @@ func (r *ring) add(c Call) {
 		r.calls = append(r.calls, c)
 		return
 	}
+	r.lost = r.lost || !r.calls[r.next].Seen
 	r.calls[r.next] = c
 	r.next = (r.next + 1) % ringSize
 }

@@ -66,8 +66,10 @@ type State struct {
 	writes    map[string]*Write
 	writeSize int64 // of all of them
 	questions map[string]*evidence
-	cautious  map[string]bool // tools that declare themselves cautioned
-	wordless  bool            // a door that cannot hear the user began a turn
+	cautious  map[string]bool      // tools that declare themselves cautioned
+	wordless  bool                 // a door that cannot hear the user began a turn
+	shown     map[tool.Digest]bool // what agents got instead of results that are kept from them; nil: nothing
+	extracted map[tool.Digest]int  // how many values were extracted, by source; nil: none
 }
 
 var _ policy.History = (*State)(nil)
@@ -122,6 +124,7 @@ func (s *State) Apply(e *event.Event) {
 		s.laid(e.Decided.Temp)
 	case event.ResultSeen:
 		s.count(e.Seen.Tool).results++
+		s.keptBack(e.Seen)
 	case event.Answered:
 		s.answered(e)
 	case event.TryFailed:

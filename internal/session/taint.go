@@ -133,11 +133,7 @@ func (t *Taint) Apply(e *event.Event) {
 		t.enter(e.Seen.Label)
 	case event.ResultSeen:
 		t.Turn.Fresh = t.Turn.Fresh && e.Late
-		t.enter(e.Seen.Label)
-		t.Tainted = t.Tainted || e.Seen.Source
-		t.Sensitive = t.Sensitive || e.Seen.Sensitive
-		t.caution.seen(e.Seen.Tool, e.Seen.Caution)
-		t.open.answer(e.Seen.CallID, e.Seen.Tool)
+		t.read(e.Seen)
 	case event.ModelCalled:
 		t.Turn.Fresh = false
 		t.Turn.Iteration = e.Iteration
@@ -156,6 +152,34 @@ func (t *Taint) Apply(e *event.Event) {
 		t.past[t.next], t.next = t.Turn.ID, (t.next+1)%len(t.past)
 		t.settle()
 		t.open = ring{}
+	}
+}
+
+// read takes a result in. One that is kept from the agent answers its call, and nothing of it enters.
+func (t *Taint) read(s *event.Seen) {
+	switch {
+	case s.Held == nil:
+		t.enter(s.Label)
+		t.Tainted = t.Tainted || s.Source
+		t.Sensitive = t.Sensitive || s.Sensitive
+		t.caution.seen(s.Tool, s.Caution)
+		t.open.answer(s.CallID, s.Tool)
+	case !s.Held.Extracted: // otherwise it is a value of one that has come
+		t.open.answer(s.CallID, s.Tool)
+		t.owe()
+	}
+}
+
+// owe counts anew what calls still bring, unless some of them are forgotten.
+func (t *Taint) owe() {
+	if t.open.lost {
+		return
+	}
+	t.owed = pending{}
+	for i := range t.open.calls {
+		if c := &t.open.calls[i]; !c.Seen {
+			t.owed.add(c)
+		}
 	}
 }
 

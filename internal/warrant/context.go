@@ -50,14 +50,17 @@ type Context struct {
 
 	wordless bool // the call at hand is judged where nobody can hear the user
 
-	papers   map[uint64]bool         // steps whose result is a text somebody wrote as a whole
-	lists    map[uint64]bool         // steps whose result is a text that lists things and says nothing
-	needed   map[string]bool         // packages that manifests of the workspace name
-	beyond   map[uint64]bool         // steps whose result came from beyond this machine
-	author   string                  // who wrote the latest result; "": nobody says
-	readers  map[uint64]audience.Set // who may read the result of a step; none: the owner alone
-	executed map[uint64]bool         // steps that ran something: the agent says what comes of them
-	composed map[string]bool         // addresses that the agent gave to calls, and that stood nowhere
+	papers  map[uint64]bool         // steps whose result is a text somebody wrote as a whole
+	lists   map[uint64]bool         // steps whose result is a text that lists things and says nothing
+	needed  map[string]bool         // packages that manifests of the workspace name
+	beyond  map[uint64]bool         // steps whose result came from beyond this machine
+	author  string                  // who wrote the latest result; "": nobody says
+	readers map[uint64]audience.Set // who may read the result of a step; none: the owner alone
+
+	extracted map[string]extracted // values of results that no agent has read, as the agent was given them; nil: none
+
+	executed map[uint64]bool // steps that ran something: the agent says what comes of them
+	composed map[string]bool // addresses that the agent gave to calls, and that stood nowhere
 
 	unheard  []message              // what was said and not needed yet, oldest first
 	proposed string                 // what the agent has just said to the user

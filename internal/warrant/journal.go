@@ -26,6 +26,7 @@ const (
 	toldRefused
 	toldAnswered
 	toldLookUp
+	toldExtracted
 )
 
 // The bits of a step: what was known after it, and how a result came.
@@ -40,8 +41,9 @@ const (
 	stepOurs
 	stepPrivate
 	stepPublic
+	stepHeld
 
-	stepAll = stepPublic<<1 - 1
+	stepAll = stepHeld<<1 - 1
 )
 
 // The bounds of a step.
@@ -135,7 +137,15 @@ func (c *Context) again(b []byte) {
 		return
 	}
 	c.memory.again = true
-	defer func() { c.memory.again = false }()
+	if known := c.tellAgain(&s); !known || s.bits&stepLost != 0 {
+		c.Lost()
+	}
+	c.memory.again = false
+	c.argued, c.outside = c.argued || s.bits&stepArgued != 0, c.outside || s.bits&stepOutside != 0
+}
+
+// tellAgain tells a step of before as it was told then; false: there is no such step.
+func (c *Context) tellAgain(s *toldStep) bool {
 	switch n := len(s.parts); {
 	case s.what == toldContent && n == 1:
 		c.Content(s.parts[0])
@@ -154,7 +164,7 @@ func (c *Context) again(b []byte) {
 		c.Result(Result{
 			Tool: s.parts[0], Step: s.step, Args: &args, Content: []byte(s.parts[2]), Failed: has(stepFailed), Tainted: has(stepTainted),
 			Told: has(stepTold), Local: has(stepLocal), Ours: has(stepOurs),
-			Readers: Readers{Private: has(stepPrivate), Public: has(stepPublic)},
+			Held: has(stepHeld), Readers: Readers{Private: has(stepPrivate), Public: has(stepPublic)},
 		})
 	case s.what == toldCall && n == 2:
 		args := tool.NewArgs([]byte(s.parts[1]))
@@ -163,13 +173,12 @@ func (c *Context) again(b []byte) {
 		c.keepAsked(s.parts[0], s.parts[1:])
 	case s.what == toldRefused:
 		c.Refuse(s.parts...)
+	case s.what == toldExtracted && n > 0:
+		c.Extracted(s.step, s.parts[0], s.parts[1:])
 	default:
-		c.Lost()
+		return false
 	}
-	if s.bits&stepLost != 0 {
-		c.Lost()
-	}
-	c.argued, c.outside = c.argued || s.bits&stepArgued != 0, c.outside || s.bits&stepOutside != 0
+	return true
 }
 
 // told is a result as a step: its beginning, and the content that stands behind it.
@@ -179,7 +188,7 @@ func (r *Result) told(c *Context) (head, rest []byte) {
 		on  bool
 		bit uint64
 	}{{r.Failed, stepFailed}, {r.Tainted, stepTainted}, {r.Told, stepTold}, {r.Local, stepLocal}, {r.Ours, stepOurs},
-		{r.Readers.Private, stepPrivate}, {r.Readers.Public, stepPublic}} {
+		{r.Readers.Private, stepPrivate}, {r.Readers.Public, stepPublic}, {r.Held, stepHeld}} {
 		if f.on {
 			bits |= f.bit
 		}

@@ -24,6 +24,7 @@ type Result struct {
 	Local   bool   // of what the policy says: it comes from this machine
 	Ours    bool   // of what the policy says: nobody but the operator or the user has written it
 	LookUp  string // the name that we looked up ourselves: the agent has not read it; "": it has
+	Held    bool   // it is kept from the agent, who has not read it either: it is known, and argues for nothing
 	Readers Readers
 }
 
@@ -81,9 +82,11 @@ func (c *Context) result(r Result, t *trace) {
 			return
 		}
 	}
-	c.argued = c.argued || r.Tainted || !r.Ours && !(c.workspace(m) && nods(r.Content))
+	c.argued = c.argued || !r.Held && (r.Tainted || !r.Ours && !(c.workspace(m) && nods(r.Content)))
 	if c.foreignTo(m, values, &r) {
-		c.Outside()
+		if !r.Held {
+			c.Outside()
+		}
 		c.beyond[r.Step], t.flags = true, t.flags|keptBeyond
 	}
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -43,6 +44,7 @@ var pseudo = map[string]string{
 func OwnNames() []string {
 	return []string{
 		"resources_read", "prompts_get", "completion_complete", "tasks_update", "input_answers", "sampling_answer", "elicitation_answer",
+		handles.ExtractTool, handles.ShowTool,
 	}
 }
 
@@ -106,6 +108,7 @@ type request struct {
 	method   string
 	call     tool.Call // with a name where it is judged
 	place    Place
+	leaves   []byte // the arguments that it leaves with, where they are others than came; nil: as they came
 	hostID   string // the id its agent knows the call by; "": none was told
 	cursor   string
 	task     string // the task whose result is asked for
@@ -169,7 +172,7 @@ func (c *Conn) observe(ctx context.Context, places []Place, r tool.Result) error
 // hear is observe, for what only argues where it names a server.
 func (c *Conn) hear(ctx context.Context, places []Place, argues string, r tool.Result) error {
 	for _, p := range places {
-		if err := c.o.Port.Observe(ctx, Came{Place: p, Result: r, Argues: argues}); err != nil {
+		if _, err := c.o.Port.Observe(ctx, Came{Place: p, Result: r, Argues: argues}); err != nil {
 			return err
 		}
 	}

@@ -92,6 +92,9 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 	if r.call.Name == "" && r.task == "" {
 		places = c.places()
 	}
+	if r.method == callMethod && len(places) == 1 && got.task == "" && got.kind != "input_required" {
+		return c.heldBack(ctx, m, r, Came{Place: place, Result: res, Holds: true})
+	}
 	return m.Raw, c.observe(ctx, places, res)
 }
 
@@ -147,6 +150,9 @@ func (c *Conn) listed(ctx context.Context, m *wire.Message, r *request) ([]byte,
 		if shown, err = wire.Put(shown, "cacheScope", []byte(`"private"`)); err != nil { // it was made for one reader
 			return nil, err
 		}
+	}
+	if shown, err = c.o.Memory.withOwn(shown, r.cursor); err != nil {
+		return nil, err
 	}
 	return c.edited(m, shown, nil)
 }
@@ -226,11 +232,13 @@ func (c *Conn) offer(ctx context.Context, p Place) error {
 	if defs == nil {
 		return nil
 	}
-	err := c.o.Port.Offer(ctx, p, c.o.Server.Name, defs)
+	held, err := c.o.Port.Offer(ctx, p, c.o.Server.Name, defs)
 	if err != nil {
 		c.o.Memory.forget(p.Session)
+		return err
 	}
-	return err
+	c.o.Memory.keepHeld(held)
+	return nil
 }
 
 // edited is a response with another result, byte for byte the same where it is the same.

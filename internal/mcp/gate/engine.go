@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
@@ -39,6 +40,9 @@ type Engine struct {
 	// nil: none is.
 	Relayed func(server string) bool
 
+	// Desk keeps results from agents; nil: every result is shown.
+	Desk *handles.Desk
+
 	company company // sessions that may be one agent's
 	waits   waits   // calls that wait for a person
 
@@ -63,13 +67,23 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	if list, err := e.lookUps(ctx, &a); err != nil || len(list) > 0 {
 		return Ruling{Place: a.Place, LookUps: list}, err
 	}
-	if ref, ok := e.Claims.Claim(a.Call); ok {
-		at := a.Place
-		at.Session, at.Branch, at.Turn = ref.Session, ref.Branch, ref.Turn
-		return Ruling{released: true, Place: at}, nil
+	ref, claimed := e.Claims.Claim(a.Call)
+	if claimed {
+		a.Place.Session, a.Place.Branch, a.Place.Turn = ref.Session, ref.Branch, ref.Turn
+	}
+	named := a.Call
+	kept, why := e.expand(&a)
+	switch {
+	case why != "":
+		return Ruling{Place: a.Place, Refusal: why}, nil
+	case claimed && kept == nil: // what it names that is kept from the agent nobody else has judged
+		return Ruling{released: true, Place: a.Place}, nil
 	}
 	if err := e.ensure(ctx, a.Place); err != nil {
 		return Ruling{}, err
+	}
+	if answer, err := e.own(ctx, &a); answer != nil || err != nil {
+		return Ruling{Place: a.Place, Answer: answer}, err
 	}
 	if err := e.join(ctx, a.Place); err != nil {
 		return Ruling{}, err
@@ -80,16 +94,21 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	if a.Patience > 0 {
 		a.Patience = e.waits.patience(a.Client, a.Patience)
 		var done func()
-		ctx, done = e.waits.begin(ctx, waitKey(a.Place, a.Call))
+		ctx, done = e.waits.begin(ctx, waitKey(a.Place, named))
 		defer done()
 	}
-	v, err := e.verdict(ctx, &a)
+	v, err := e.verdict(tidemark.Carrying(ctx, kept), &a)
 	if err != nil {
 		return Ruling{}, err
 	}
 	if v.Allowed() {
-		return release(&v, a.Call, a.Place)
+		r, err := release(&v, a.Call, a.Place)
+		if kept != nil {
+			r.Args = a.Call.Args
+		}
+		return r, err
 	}
+	a.Call = named // what it stands for is for nobody at the client
 	r := Ruling{Place: a.Place, Refusal: v.Message()}
 	if v.Held != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errClock) { // nobody is there for the answer
 		return r, e.Monitor.Withdraw(context.WithoutCancel(ctx), v.Held.Session, v.Held.ID, "the client")
@@ -156,33 +175,50 @@ func (e *Engine) Answer(ctx context.Context, a Said) error {
 }
 
 // Observe implements Port.
-func (e *Engine) Observe(ctx context.Context, c Came) error {
+func (e *Engine) Observe(ctx context.Context, c Came) (shown string, err error) {
 	if c.Argues != "" {
 		err := e.Monitor.Hear(c.Argues, string(c.Result.Content))
 		if !errors.Is(err, tidemark.ErrRoom) {
-			return err
+			return "", err
 		}
 	}
 	if err := e.ensure(ctx, c.Place); err != nil {
-		return err
+		return "", err
 	}
-	_, err := e.Monitor.Observe(ctx, tidemark.Observation{Ref: c.Place.ref(), Result: c.Result})
+	o := tidemark.Observation{Ref: c.Place.ref(), Result: c.Result}
+	if c.Holds && e.Desk != nil {
+		shown, _, err = e.Desk.Hold(ctx, o, false)
+	} else {
+		_, err = e.Monitor.Observe(ctx, o)
+	}
 	if err == nil && e.Soon != nil {
 		e.Soon.Ask(c.Place.Session)
 	}
 	if errors.Is(err, tidemark.ErrSealed) {
-		return nil // what had to be recorded was
+		return "", nil // what had to be recorded was
 	}
-	return err
+	return shown, err
 }
 
 // Offer implements Port.
-func (e *Engine) Offer(ctx context.Context, p Place, server string, defs []tool.Definition) error {
+func (e *Engine) Offer(ctx context.Context, p Place, server string, defs []tool.Definition) (held []string, err error) {
 	all := slices.Clone(defs)
 	for _, name := range looks {
 		all = append(all, tool.Definition{Name: ToolName(server, name), Looks: true})
 	}
-	return e.Monitor.Offer(ctx, p.ref(), server, all)
+	if err := e.Monitor.Offer(ctx, p.ref(), server, all); err != nil || e.Desk == nil {
+		return nil, err
+	}
+	for _, d := range defs {
+		holds, err := e.Monitor.Holds(ctx, p.ref(), d.Name)
+		if err != nil {
+			return nil, err
+		}
+		if holds {
+			held = append(held, strings.TrimPrefix(d.Name, ToolName(server, "")))
+		}
+	}
+	return held, nil
 }
 
 // ensure begins a turn where nobody has begun one. What the user says cannot be heard here, and that is

@@ -220,9 +220,11 @@ type broken struct{ gate.Port }
 func (broken) Decide(context.Context, gate.Ask) (gate.Ruling, error) {
 	return gate.Ruling{}, errors.New("unreachable")
 }
-func (broken) Observe(context.Context, gate.Came) error { return errors.New("unreachable") }
-func (broken) Offer(context.Context, gate.Place, string, []tool.Definition) error {
-	return errors.New("unreachable")
+func (broken) Observe(context.Context, gate.Came) (string, error) {
+	return "", errors.New("unreachable")
+}
+func (broken) Offer(context.Context, gate.Place, string, []tool.Definition) ([]string, error) {
+	return nil, errors.New("unreachable")
 }
 
 // failing is a log that cannot be written.
@@ -311,9 +313,9 @@ type halfBroken struct {
 	broken bool
 }
 
-func (h *halfBroken) Observe(ctx context.Context, c gate.Came) error {
+func (h *halfBroken) Observe(ctx context.Context, c gate.Came) (string, error) {
 	if h.broken {
-		return errors.New("unreachable")
+		return "", errors.New("unreachable")
 	}
 	return h.Engine.Observe(ctx, c)
 }
@@ -337,10 +339,10 @@ func TestBothPortsAgree(t *testing.T) {
 				return r
 			}
 			hint := true
-			if err := port.Offer(ctx, at, "mail", []tool.Definition{{Name: "mail__look", Description: "Looks", ReadOnly: &hint}}); err != nil {
+			if _, err := port.Offer(ctx, at, "mail", []tool.Definition{{Name: "mail__look", Description: "Looks", ReadOnly: &hint}}); err != nil {
 				t.Error(err)
 			}
-			if err := port.Offer(ctx, at, "mail", []tool.Definition{{Name: "other__look"}}); err == nil {
+			if _, err := port.Offer(ctx, at, "mail", []tool.Definition{{Name: "other__look"}}); err == nil {
 				t.Error("a tool of another server was taken")
 			}
 			if r := ask("mail__look", `{"n":9007199254740993}`); !r.Allowed() || r.Place.Session != session {
@@ -350,7 +352,7 @@ func TestBothPortsAgree(t *testing.T) {
 				t.Errorf("got %+v", r)
 			}
 			res := tool.Result{CallID: "c-mail__look", Name: "mail__look", Args: []byte(`{"n":9007199254740993}`), Content: []byte(page)}
-			if err := port.Observe(ctx, gate.Came{Place: at, Result: res}); err != nil {
+			if _, err := port.Observe(ctx, gate.Came{Place: at, Result: res}); err != nil {
 				t.Fatal(err)
 			}
 			if taint, err := w.Monitor.Taint(ctx, tidemark.Ref{Session: session}); err != nil || taint.Level != trust.Untrusted {

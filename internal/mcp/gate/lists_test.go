@@ -127,6 +127,6 @@ func TestAListingThatCannotBeNotedIsWithheld(t *testing.T) {
 // deaf is a port that cannot be told what servers offer.
 type deaf struct{ gate.Port }
 
-func (deaf) Offer(context.Context, gate.Place, string, []tool.Definition) error {
-	return errors.New("deaf")
+func (deaf) Offer(context.Context, gate.Place, string, []tool.Definition) ([]string, error) {
+	return nil, errors.New("deaf")
 }

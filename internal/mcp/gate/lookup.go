@@ -67,7 +67,8 @@ func (c *Conn) lookUp(ctx context.Context, r *request, call tool.Call) error {
 	} else {
 		res.Content, res.Error = content, false
 	}
-	return c.o.Port.Observe(context.WithoutCancel(ctx), Came{Place: r.place, Result: res})
+	_, err := c.o.Port.Observe(context.WithoutCancel(ctx), Came{Place: r.place, Result: res})
+	return err
 }
 
 // askServer makes a call of ours. Its id is none that a client has, and of what the client says with each request only what the newer

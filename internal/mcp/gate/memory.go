@@ -34,6 +34,7 @@ type Memory struct {
 	pages  map[string][]tool.Definition // guarded by mu; what the server offers, by cursor
 	lists  map[string]tool.Definition   // guarded by mu; what it lists besides, by what it says
 	told   map[string]bool              // guarded by mu; sessions that know of it
+	held   []string                     // guarded by mu; tools whose results are kept from agents
 }
 
 // NewMemory is an empty one.

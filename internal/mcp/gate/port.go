@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -13,10 +14,10 @@ import (
 type Port interface {
 	// Decide asks about one call, and waits for a person as long as the question says.
 	Decide(ctx context.Context, a Ask) (Ruling, error)
-	// Observe records what came in.
-	Observe(ctx context.Context, c Came) error
-	// Offer tells what tools a server has.
-	Offer(ctx context.Context, p Place, server string, defs []tool.Definition) error
+	// Observe records what came in, and returns what the client is shown instead where it is kept from the agent; "": it is shown.
+	Observe(ctx context.Context, c Came) (shown string, err error)
+	// Offer tells what tools a server has, and returns those whose results are kept from the agent.
+	Offer(ctx context.Context, p Place, server string, defs []tool.Definition) (held []string, err error)
 	// Answer carries what the person said to a question inside their client.
 	Answer(ctx context.Context, a Said) error
 	// GiveUp ends the wait of a call whose client's clock has run out. Its question stays open.
@@ -65,6 +66,10 @@ type Ruling struct {
 	Approved bool   // a person has let it through
 	// LookUps are calls of the monitor's own that are to be made first: nothing was decided yet.
 	LookUps []tool.Call
+	// Args are what the call leaves with, where it named something that is kept from the agent; nil: as it came.
+	Args []byte
+	// Answer is the answer to a call of one of our own tools, which does not leave; nil: it was none.
+	Answer *handles.Answer
 }
 
 // Allowed reports whether the call may leave.
@@ -86,6 +91,8 @@ type Came struct {
 	// Argues names the server that says this of its own accord: it argues, as definitions do, and the place is worth what it was.
 	// "": it is content.
 	Argues string
+	// Holds says that something else can be shown instead of it.
+	Holds bool
 }
 
 // Said is an answer that a person gave inside their client.

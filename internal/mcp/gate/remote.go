@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -48,7 +49,15 @@ type (
 		Held     *Held  `json:"held,omitzero"`
 		Approved bool   `json:"approved,omitzero"`
 
-		LookUps []lookUpBody `json:"lookUps,omitzero"`
+		LookUps []lookUpBody    `json:"lookUps,omitzero"`
+		Args    []byte          `json:"args,omitzero"`
+		Answer  *handles.Answer `json:"answer,omitzero"`
+	}
+	observedBody struct {
+		Shown string `json:"shown,omitzero"`
+	}
+	offeredBody struct {
+		Held []string `json:"held,omitzero"`
 	}
 	cameBody struct {
 		Place   Place  `json:"place"`
@@ -58,6 +67,7 @@ type (
 		Content []byte `json:"content"`
 		Error   bool   `json:"error,omitzero"`
 		Argues  string `json:"argues,omitzero"`
+		Holds   bool   `json:"holds,omitzero"`
 
 		Labels tool.Labels `json:"labels,omitzero"`
 	}
@@ -140,29 +150,37 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 		return out, nil
 	case err != nil:
 		return Ruling{}, err
-	case got.Allowed && (got.Refusal != "" || got.Held != nil || got.Place.Session == ""):
+	case got.Allowed && (got.Refusal != "" || got.Held != nil || got.Answer != nil || got.Place.Session == ""):
 		return Ruling{}, errors.New("the server's answer is neither yes nor no")
+	case got.Answer != nil:
+		return Ruling{Place: got.Place, Answer: got.Answer}, nil
 	case !got.Allowed && got.Refusal == "":
 		return Ruling{}, errors.New("the server refused without a word")
 	}
-	return Ruling{released: got.Allowed, Place: got.Place, Refusal: got.Refusal, Held: got.Held, Approved: got.Approved}, nil
+	return Ruling{
+		released: got.Allowed, Place: got.Place, Refusal: got.Refusal, Held: got.Held, Approved: got.Approved, Args: got.Args,
+	}, nil
 }
 
 // Observe implements Port.
-func (r *Remote) Observe(ctx context.Context, c Came) error {
-	return r.post(ctx, observePath, cameBody{
+func (r *Remote) Observe(ctx context.Context, c Came) (string, error) {
+	var got observedBody
+	err := r.post(ctx, observePath, cameBody{
 		Place: c.Place, ID: c.Result.CallID, Tool: c.Result.Name, Args: c.Result.Args, Content: c.Result.Content, Error: c.Result.Error,
-		Argues: c.Argues, Labels: c.Result.Labels,
-	}, nil)
+		Argues: c.Argues, Labels: c.Result.Labels, Holds: c.Holds,
+	}, &got)
+	return got.Shown, err
 }
 
 // Offer implements Port.
-func (r *Remote) Offer(ctx context.Context, p Place, server string, defs []tool.Definition) error {
+func (r *Remote) Offer(ctx context.Context, p Place, server string, defs []tool.Definition) ([]string, error) {
 	body := offerBody{Place: p, Server: server}
 	for _, d := range defs {
 		body.Tools = append(body.Tools, offeredTool{d.Name, d.Description, d.Schema, d.ReadOnly, d.Destructive, d.OpenWorld})
 	}
-	return r.post(ctx, offerPath, body, nil)
+	var got offeredBody
+	err := r.post(ctx, offerPath, body, &got)
+	return got.Held, err
 }
 
 // Answer implements Port.

@@ -125,7 +125,9 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 			Place: b.Place, Call: tool.Call{ID: b.ID, Name: b.Tool, Args: b.Args}, Patience: wait(b.WaitMs), Elicits: b.Elicits,
 			Gated: b.Gated, Client: b.Client, Looks: b.Looks,
 		})
-		body := rulingBody{Allowed: r.Allowed(), Place: r.Place, Refusal: r.Refusal, Held: r.Held, Approved: r.Approved}
+		body := rulingBody{
+			Allowed: r.Allowed(), Place: r.Place, Refusal: r.Refusal, Held: r.Held, Approved: r.Approved, Args: r.Args, Answer: r.Answer,
+		}
 		for _, l := range r.LookUps {
 			body.LookUps = append(body.LookUps, lookUpBody{l.ID, l.Name, l.Args})
 		}
@@ -136,7 +138,8 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 			return nil, errBody
 		}
 		res := tool.Result{CallID: b.ID, Name: b.Tool, Args: b.Args, Content: b.Content, Error: b.Error, Labels: b.Labels}
-		return none, h.Port.Observe(ctx, Came{Place: b.Place, Result: res, Argues: b.Argues})
+		shown, err := h.Port.Observe(ctx, Came{Place: b.Place, Result: res, Argues: b.Argues, Holds: b.Holds})
+		return observedBody{shown}, err
 	case offerPath:
 		var b offerBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {
@@ -149,7 +152,8 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 				ReadOnly: t.ReadOnly, Destructive: t.Destructive, OpenWorld: t.OpenWorld,
 			})
 		}
-		return none, h.Port.Offer(ctx, b.Place, b.Server, defs)
+		held, err := h.Port.Offer(ctx, b.Place, b.Server, defs)
+		return offeredBody{held}, err
 	case giveUpPath:
 		var b giveUpBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {

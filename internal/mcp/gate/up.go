@@ -183,7 +183,7 @@ func (c *Conn) judge(ctx context.Context, m *wire.Message, r *request, a *wire.A
 		if !plainName(a.Name) {
 			return no("Tool '" + text.Shown(a.Name) + "' has a name that MCP does not allow, so it was not called.")
 		}
-		refusal, err := c.o.Pins.Call(ctx, c.o.Server, a.Name)
+		refusal, err := c.mayCall(ctx, a.Name)
 		if err != nil {
 			return no(c.fault(ctx, "look up the tool", err))
 		}
@@ -223,6 +223,13 @@ func (c *Conn) judge(ctx context.Context, m *wire.Message, r *request, a *wire.A
 		if why := c.answers(ctx, r, a, say); why != nil {
 			return Passage{}, why
 		}
+	}
+	if r.leaves != nil {
+		var err error
+		if forward, err = withArguments(m, forward, r.leaves); err != nil {
+			return no(c.fault(ctx, "put in what is kept", err))
+		}
+		r.call.Args = r.leaves
 	}
 	c.left(r)
 	return Passage{Forward: forward}, nil
@@ -273,12 +280,14 @@ func (c *Conn) decide(ctx context.Context, r *request, say Say) (reply, bool) {
 	case err != nil:
 		c.o.Memory.forget(r.place.Session) // a monitor that started anew knows nothing of the server's tools
 		return reply{text: c.fault(ctx, "decide", err)}, false
+	case ruling.Answer != nil:
+		return reply{whole: r.says(ruling.Answer)}, false
 	case !ruling.Allowed():
 		return reply{text: ruling.Refusal}, false
 	case ctx.Err() != nil || r.isGone(c):
 		return reply{text: "The request was given up before it was answered, so it did not run."}, false
 	}
-	r.place, r.approved = ruling.Place, ruling.Approved
+	r.place, r.approved, r.leaves = ruling.Place, ruling.Approved, ruling.Args
 	return reply{}, true
 }
 

@@ -155,7 +155,7 @@ func (c *Client) take(a *Answers) {
 func (c *Client) keep(key string, r *request, text string) {
 	c.spent.mu.Lock()
 	defer c.spent.mu.Unlock()
-	if c.spent.to == nil || c.o.SpentAs != "" {
+	if c.spent.to == nil || c.o.SpentAs != "" || r.kind == kindExtract {
 		return
 	}
 	line, err := strictjson.Marshal(recorded{Key: key, Kind: r.kind, Answer: text, Model: c.o.Model, Time: c.o.Now().UTC()})

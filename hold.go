@@ -1,0 +1,188 @@
+package tidemark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// A result can be kept from the agent: its door shows a handle instead, and keeps the text. The agent may use the handle as an argument,
+// have a value of a closed shape extracted, or read the text after all. What it has not read taints nothing (AUD-03).
+
+// HandlePrefix begins the name of a result that is kept from the agent.
+const HandlePrefix = "tidemark:r"
+
+// ExtractTool is what the record of a value that was extracted calls its tool.
+const ExtractTool = "tidemark_extract"
+
+// Kept is a result that is kept from the agent. The zero Kept is none: the agent reads it.
+type Kept struct {
+	Handle string
+	Step   uint64
+	Tool   string
+	Label  trust.Label // what it is worth
+	Source tool.Digest // the same for the same call: how much is extracted from a source is bounded
+	Secret bool        // no value of it goes into the log
+}
+
+// IsZero reports whether nothing is kept.
+func (k Kept) IsZero() bool { return k.Handle == "" }
+
+// keeping is how a result is kept from the agent.
+type keeping struct {
+	always bool              // the host wants it so; otherwise the policy says of which tools
+	show   func(Kept) string // what the agent gets instead
+	kept   Kept
+}
+
+// back keeps a result from the agent, where it can be: the policy judges by what stands behind calls, the call is known, and its turn is
+// open. Otherwise the agent reads it.
+func (k *keeping) back(s *live, seen *event.Seen, o *Observation, set *policy.Set, apart bool) {
+	if s.state.Shown(o.Result.Content) { // another door of the agent tells of what it was shown instead of one
+		seen.Held = &event.Held{Handle: HandlePrefix, Shown: tool.DigestOf(o.Result.Content)}
+		return
+	}
+	if k == nil || apart || seen.LookUp != "" || !set.Facts() || !k.always && !set.Traits(seen.Tool, nil).Holds {
+		return
+	}
+	k.kept = Kept{
+		Handle: fmt.Sprintf("%s%d", HandlePrefix, seen.Step), Step: seen.Step, Tool: seen.Tool, Label: seen.Label, Secret: seen.Sensitive,
+		Source: tool.Call{Name: seen.Tool, Args: o.Result.Args}.Digest(),
+	}
+	seen.Held = &event.Held{Handle: k.kept.Handle, Shown: tool.DigestOf([]byte(k.show(k.kept)))}
+}
+
+// Hold is Observe for a door that can keep a result from its agent, and show what show returns instead. It does so where the policy says
+// so of the tool (holdResults), or always. Where the Kept is zero the agent reads the result, and it was observed like any other.
+func (m *Monitor) Hold(ctx context.Context, o Observation, always bool, show func(Kept) string) (Kept, trust.Label, error) {
+	o.keep = &keeping{always: always, show: show}
+	label, err := m.Observe(ctx, o)
+	if err != nil {
+		return Kept{}, label, err
+	}
+	return o.keep.kept, label, nil
+}
+
+// Holds reports whether results of a tool are kept from the agent of a session, where the door can.
+func (m *Monitor) Holds(ctx context.Context, ref Ref, name string) (holds bool, err error) {
+	err = m.with(ctx, ref, func(s *live) error {
+		set := m.policy.Load().For(s.state.Agent)
+		holds = set.Facts() && set.Traits(tool.Name(name), nil).Holds
+		return nil
+	})
+	return holds, err
+}
+
+// maxExtractions bounds how many values are extracted from one source in a session: each tells its writer's choice of a few.
+const maxExtractions = 16
+
+// ErrExtracted is returned where as much was extracted from a source as may be.
+var ErrExtracted = errors.New("as many values as may be were extracted from this source; read it whole, or ask the user")
+
+// Extracted records a value that the agent is given of what is kept from it, as JSON and as the plain values in it. It counts before the
+// agent has it.
+func (m *Monitor) Extracted(ctx context.Context, ref Ref, from Kept, value string, plain []string) error {
+	err := m.with(ctx, ref, func(s *live) error {
+		if s.state.Extracted(from.Source) >= maxExtractions {
+			return ErrExtracted
+		}
+		c, err := m.judgement(ctx, s)
+		if err != nil {
+			return err
+		}
+		b, err := m.turn(ctx, s, ref)
+		if err != nil {
+			return err
+		}
+		seen := &event.Seen{
+			Tool: ExtractTool, Step: from.Step, Label: from.Label, Digest: &from.Source, Sensitive: from.Secret,
+			Held:  &event.Held{Handle: from.Handle, Shown: tool.DigestOf([]byte(value)), Extracted: true, Value: value},
+			Trace: s.traced(c.Extracted(from.Step, from.Tool, plain)),
+		}
+		if from.Secret {
+			seen.Held.Value = ""
+		}
+		return m.append(ctx, s, &event.Event{
+			Kind: event.ResultSeen, Time: m.at(s), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("extract: %w", err)
+	}
+	return nil
+}
+
+type holdsKey struct{}
+
+// Carrying is for a door that puts what is kept from the agent into a call. With the context of Decide it says what: the call is judged as
+// by an agent that has read it, and nothing of its values is told to the agent.
+func Carrying(ctx context.Context, what []Kept) context.Context {
+	return context.WithValue(ctx, holdsKey{}, what)
+}
+
+// carry has a call judged with all that stands behind what it holds of what the agent has not read: what it carries whole, and a value
+// where only what was asked for may stand.
+func (x *step) carry(in *policy.Input) {
+	var from trust.Label
+	some := false
+	for _, k := range x.holds {
+		from, some = joined(from, k.Label, some), true
+	}
+	if in.Facts == nil {
+		if some {
+			x.taint = x.taint.With(from)
+			fill(in, x.live, x.taint, in.Tool, &x.args)
+		}
+		return
+	}
+	f := &x.live.facts
+	if !some && f.Of.Extracts() {
+		led := *f
+		led.Led, led.Found = true, nil
+		if step, name, ok := f.Of.Binds(led.Judged()); ok {
+			some, from = true, trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{
+				{Level: trust.Untrusted, Step: step, Kind: "extracted", Tool: name, Detail: "a value that the agent had extracted from it"},
+			}}
+		}
+	}
+	if some {
+		f.Led, f.Found = true, nil
+		x.taint = x.taint.With(from)
+		fill(in, x.live, x.taint, in.Tool, &x.args)
+	}
+}
+
+// hush takes out of a verdict about a call that carries what is kept from the agent what reasons and evidence quote of it: the log and the
+// question have it.
+func (v *Verdict) hush() {
+	if !v.carries || v.runs() {
+		return
+	}
+	v.Taint.Sources = slices.Clone(v.Taint.Sources)
+	for i := range v.Taint.Sources {
+		s := &v.Taint.Sources[i]
+		s.Excerpt, s.Author, s.Readers = "", "", ""
+	}
+	v.Reasons = slices.Clone(v.Reasons)
+	for i := range v.Reasons {
+		v.Reasons[i].Text = "it carries what is kept from the agent"
+	}
+}
+
+// joined is a label with another, or that one alone.
+func joined(l, with trust.Label, some bool) trust.Label {
+	if !some {
+		return with
+	}
+	return l.Join(with)
+}
+
+// IsHandle reports whether an argument is the name of something that is kept from the agent.
+func IsHandle(s string) bool { return strings.HasPrefix(s, HandlePrefix) }

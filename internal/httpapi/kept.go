@@ -1,0 +1,79 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/extract/handles"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// heldNote is what a host shows its model instead of a result that is kept from it.
+type heldNote struct {
+	Shown string `json:"shown" doc:"for the model; it names the handle, tidemark:rN"`
+}
+
+// hold observes a result, and keeps it from the agent where its host asks for that. Whoever cannot prove that the session is theirs could
+// have anything kept out of it.
+func (a *API) hold(ctx context.Context, o tidemark.Observation, wanted bool) (*heldNote, trust.Label, error) {
+	ok, err := a.proven(ctx, o.Ref)
+	if err != nil {
+		return nil, trust.Label{}, err
+	}
+	if !wanted || !ok || a.kept == nil || o.From != "" {
+		label, err := a.observe(ctx, o)
+		return nil, label, err
+	}
+	shown, label, err := a.kept.Hold(ctx, o, true)
+	if err != nil || shown == "" {
+		return nil, label, sealed(err)
+	}
+	return &heldNote{shown}, label, nil
+}
+
+// errOthers is why somebody gets nothing of what is kept in a session.
+var errOthers = errors.New("what is kept in a session is for the program that the session is of")
+
+// ownTool answers a call of one of the tools by which agents get something of what is kept; nil: it is any other.
+func (a *API) ownTool(ctx context.Context, call tool.Call, c *hook.Context) (*toolCallAnswer, error) {
+	if a.kept == nil || !handles.IsTool(call.Name) {
+		return nil, nil
+	}
+	ok, err := a.proven(ctx, refOf(c))
+	if err != nil {
+		return nil, err
+	}
+	answer := &handles.Answer{Text: "Nothing came out: " + errOthers.Error() + ".", Failed: true}
+	if ok {
+		if answer, err = a.kept.Answer(ctx, refOf(c), call.Name, call.Args); err != nil {
+			return nil, err
+		}
+	}
+	mark, err := a.monitor.Taint(ctx, refOf(c))
+	if err != nil {
+		return nil, err
+	}
+	n := contextNote(mark)
+	n.Answer = answer
+	return &toolCallAnswer{reason: answer.Text, note: n}, nil
+}
+
+// expand puts into a call what its handles stand for, and says so with the context of Decide.
+func (a *API) expand(ctx context.Context, call *tool.Call, c *hook.Context) (context.Context, bool, error) {
+	more, kept, err := a.kept.Expand(refOf(c).Session, *call)
+	if err != nil || len(kept) == 0 {
+		return ctx, false, err
+	}
+	ok, err := a.proven(ctx, refOf(c))
+	if err == nil && !ok {
+		err = errOthers
+	}
+	if err != nil {
+		return ctx, false, err
+	}
+	*call = more
+	return tidemark.Carrying(ctx, kept), true, nil
+}
