@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { RefusedError, TidemarkError } from "./errors.js";
 import { canonical, cut, maxBody, sendable, textOf, Unsendable, whole } from "./json.js";
+import type { Shape } from "./keeping.js";
 import type { Monitor } from "./monitor.js";
 import type { Answer } from "./wire.js";
 
@@ -241,6 +242,34 @@ export class Session {
       const at = this.#owed.indexOf(body);
       if (at >= 0) this.#owed.splice(at, 1);
     }
+  }
+
+  /** keep has the result of a call that was decided kept from the model. It returns what to show instead, which names its handle; where the
+   * server keeps nothing, the result itself, which is told like any other. */
+  async keep(tool: string, args: unknown, result: unknown, callId: string): Promise<unknown> {
+    await this.#settle();
+    const event = { toolName: tool, toolCallId: callId, params: args, hold: true, result: sendable(result ?? null) };
+    const held = member(object(await this.#hook("after_tool_call", event, this.#ctx())))["held"];
+    return held === undefined ? result : (held as { shown: string }).shown;
+  }
+
+  /** extract has a value read out of what is kept. */
+  async extract(handle: string, shape: Shape, question = ""): Promise<unknown> {
+    return JSON.parse(await this.#own("tidemark_extract", { handle, question, shape })) as unknown;
+  }
+
+  /** show is what is kept, whole. The model has read it from then on. */
+  show(handle: string): Promise<string> {
+    return this.#own("tidemark_show", { handle });
+  }
+
+  async #own(tool: string, params: unknown): Promise<string> {
+    await this.#settle();
+    const note = member(object(await this.#hook("before_tool_call", { toolName: tool, params, toolCallId: "" }, this.#ctx())));
+    const answer = note["answer"] as { text: string; failed?: boolean } | undefined;
+    if (answer === undefined) throw new TidemarkError("this server keeps nothing from models: update it");
+    if (answer.failed === true) throw new TidemarkError(answer.text);
+    return answer.text;
   }
 
   /** end seals the turn with the agent's answer. It throws RefusedError where a plugin of the server holds the answer back. */

@@ -223,7 +223,7 @@ def _asked(name: str, args: Any, d: Decision) -> dict[str, Any]:
 
 
 def _refusal(d: Decision, name: str, call_id: str) -> ToolMessage:
-    return ToolMessage(d.reason, tool_call_id=call_id, name=name, status="error")
+    return ToolMessage(d.reason, tool_call_id=call_id, name=name, status="success" if d.verdict == "answered" else "error")
 
 
 def _came(out: Any) -> tuple[Any, bool]:

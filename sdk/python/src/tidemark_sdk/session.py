@@ -132,8 +132,8 @@ class Question(Value):
 class _Running:
     """A call that runs, and the sessions that were begun inside it."""
 
-    def __init__(self, session: Session, call_id: str, args: Any) -> None:
-        self.session, self.call_id, self.args = session, call_id, args
+    def __init__(self, session: Session, call_id: str, args: Any, tool: str = "") -> None:
+        self.session, self.call_id, self.args, self.tool = session, call_id, args, tool
         self.children: list[str] = []
         self.started = False
         self._token: Token[_Running | None] | None = None
@@ -154,6 +154,14 @@ _running: ContextVar[_Running | None] = ContextVar("tidemark_running", default=N
 def inside() -> bool:
     """Whether a guarded call runs here."""
     return _running.get() is not None
+
+
+def kept_here() -> _Running:
+    """The call whose result is to be kept from the model."""
+    r = _running.get()
+    if r is None or not r.tool:
+        raise TidemarkError("a tool whose results are kept from the model runs inside a guarded agent only")
+    return r
 
 
 def undecided(call_id: str, args: Any) -> str:
@@ -396,6 +404,55 @@ class Session:
                 if body in self._owed:
                     self._owed.remove(body)
 
+    # Results that are kept from the model.
+
+    def keep(self, tool: str, args: Any, result: Any, call_id: str) -> str:
+        """Have a result of a call that was decided kept from the model. Returns what to show instead, which names its handle; where the
+        server keeps nothing, the result itself, which is told like any other."""
+        return self.monitor.run(self._keep(tool, args, result, call_id))
+
+    async def akeep(self, tool: str, args: Any, result: Any, call_id: str) -> str:
+        return await self.monitor.arun(self._keep(tool, args, result, call_id))
+
+    def _keep(self, tool: str, args: Any, result: Any, call_id: str) -> Steps[str]:
+        yield from self._settle()
+        event = {"toolName": tool, "toolCallId": call_id, "params": args, "hold": True, "result": sendable(result)}
+        note = _note((yield self._hook("after_tool_call", event, self._ctx())))
+        held = _fields(note.get("held"))
+        return str(held.get("shown")) if held else result
+
+    def extract(self, handle: str, kind: Any, question: str = "") -> Any:
+        """Have a value read out of what is kept, as a Pydantic model or any other type of a closed shape (`keeping.shape_of`)."""
+        return self.monitor.run(self._extract(handle, kind, question))
+
+    async def aextract(self, handle: str, kind: Any, question: str = "") -> Any:
+        return await self.monitor.arun(self._extract(handle, kind, question))
+
+    def _extract(self, handle: str, kind: Any, question: str) -> Steps[Any]:
+        import json
+
+        from .keeping import shape_of, value_of  # whoever extracts nothing does not pay for it
+
+        params = {"handle": handle, "question": question, "shape": shape_of(kind)}
+        return value_of(kind, json.loads((yield from self._own("tidemark_extract", params))))
+
+    def show(self, handle: str) -> str:
+        """What is kept, whole. The model has read it from then on."""
+        return self.monitor.run(self._own("tidemark_show", {"handle": handle}))
+
+    async def ashow(self, handle: str) -> str:
+        return await self.monitor.arun(self._own("tidemark_show", {"handle": handle}))
+
+    def _own(self, tool: str, params: dict[str, Any]) -> Steps[str]:
+        yield from self._settle()
+        note = _note((yield self._hook("before_tool_call", {"toolName": tool, "params": params}, self._ctx())))
+        answer = _fields(note.get("answer"))
+        if answer is None:
+            raise TidemarkError("this server keeps nothing from models: update it")
+        if answer.get("failed"):
+            raise TidemarkError(str(answer.get("text")))
+        return str(answer.get("text"))
+
     # The turn is over.
 
     def end(self, content: str = "") -> None:
@@ -436,7 +493,7 @@ class Session:
     def execute(self, tool: str, args: Any, call_id: str, run: Callable[[], R], came: Came[R] | None = None) -> R:
         """Run what was decided, and tell what came back; came takes a result apart into what to tell and whether it is an error."""
         try:
-            with self.inside(call_id, args):
+            with self.inside(call_id, args, tool):
                 out = run()
         except BaseException as e:
             self.report(tool, args, f"{type(e).__name__}: {text_of(e)}", call_id, error=True)
@@ -447,7 +504,7 @@ class Session:
 
     async def aexecute(self, tool: str, args: Any, call_id: str, run: Callable[[], Awaitable[R]], came: Came[R] | None = None) -> R:
         try:
-            with self.inside(call_id, args):
+            with self.inside(call_id, args, tool):
                 out = await run()
         except BaseException as e:
             await self.areport(tool, args, f"{type(e).__name__}: {text_of(e)}", call_id, error=True)
@@ -456,9 +513,9 @@ class Session:
         await self.areport(tool, args, result, call_id, error=error)
         return out
 
-    def inside(self, call_id: str, args: Any = None) -> _Running:
+    def inside(self, call_id: str, args: Any = None, tool: str = "") -> _Running:
         """Round the execution of a call (`with`): an agent that is started inside is a child of this session."""
-        return _Running(self, call_id, args)
+        return _Running(self, call_id, args, tool)
 
     def began(self, call_id: str, children: list[str]) -> None:
         """Remember the sessions that were begun inside a call, which come back with its result."""
@@ -541,6 +598,8 @@ def _decision(answer: Mapping[str, Any]) -> Decision:
     verdict, taint, rule = str(note.get("verdict") or ""), str(note.get("taint") or ""), str(note.get("rule") or "")
     block, params = answer.get("block", False), answer.get("params")
     if block is True:
+        if answer_of_ours := _fields(note.get("answer")):
+            verdict = "deny" if answer_of_ours.get("failed") else "answered"  # by the server: it runs nowhere
         asked = _fields(note.get("approval")) or {}
         reason = str(answer.get("blockReason") or "Blocked by security policy.")
         ticket, question = str(asked.get("ticket") or ""), str(asked.get("question") or "")
