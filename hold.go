@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/extract"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -57,6 +59,82 @@ func (k *keeping) back(s *live, seen *event.Seen, o *Observation, set *policy.Se
 		Source: tool.Call{Name: seen.Tool, Args: o.Result.Args}.Digest(),
 	}
 	seen.Held = &event.Held{Handle: k.kept.Handle, Shown: tool.DigestOf([]byte(k.show(k.kept)))}
+}
+
+// spawnTool starts a sub-agent, and backID begins the id of the report that one has ended.
+const (
+	spawnTool = "sessions_spawn"
+	backID    = "sub-agent "
+)
+
+// returns reports whether a call starts a sub-agent that is to return a value: its errand says so.
+func (x *step) returns(name string) bool {
+	if name != spawnTool || x.live.input.Facts == nil || !x.live.owns(name) && !slices.Contains(x.live.state.ControlTools, name) {
+		return false
+	}
+	fields, err := x.args.Fields()
+	return err == nil && shapeOf(fields) != nil
+}
+
+// shapeOf is the shape that the errand of a sub-agent declares; nil: none.
+func shapeOf(fields map[string]any) *extract.Shape {
+	for _, v := range fields {
+		if text, ok := v.(string); ok {
+			if s := extract.Declared(text); s != nil {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// awaited keeps what a sub-agent has read out of the context that waits for its value. It is owed: where the value does not come, or is
+// none, it counts.
+func (o *Observation) awaited(b *session.Taint, seen *event.Seen) {
+	if strings.HasPrefix(o.Result.CallID, backID) && seen.Tool == spawnTool && len(o.Result.Content) == 0 && b.Awaits(spawnTool) {
+		seen.Held = &event.Held{Handle: "sub-agent", Owed: true}
+	}
+}
+
+// Returned is Observe for the result of a sub-agent that was to return a value, as the words that its agent reads. Where they are that
+// value and nothing else, what the sub-agent has read does not enter.
+func (m *Monitor) Returned(ctx context.Context, o Observation, words string) (trust.Label, error) {
+	var shape *extract.Shape
+	var from Kept
+	name := tool.Name(o.Result.Name)
+	if args := tool.NewArgs(o.Result.Args); name == spawnTool {
+		if fields, err := args.Fields(); err == nil {
+			shape = shapeOf(fields)
+		}
+	}
+	if shape == nil {
+		return m.Observe(ctx, o)
+	}
+	err := m.with(ctx, o.Ref, func(s *live) error {
+		b := s.state.Branch(o.Ref.Branch)
+		if known, found := b.Call(o.Result.CallID, name); found && known.Returns && !known.Seen && b.Awaits(name) {
+			from = Kept{
+				Handle: "sub-agent", Step: known.Step, Tool: name, Label: s.state.Mark().Join(trust.Label{Level: known.Level, Sensitivity: known.Sens}),
+				Source: tool.Call{Name: name, Args: o.Result.Args}.Digest(), Secret: known.Secret,
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return trust.Label{}, err
+	}
+	if from.IsZero() {
+		return m.Observe(ctx, o)
+	}
+	v, ok := extract.Fits(shape, words)
+	if !ok {
+		return m.Observe(ctx, o)
+	}
+	if err := m.Extracted(ctx, o.Ref, from, v.JSON, v.Plain); err != nil {
+		return trust.Label{}, err
+	}
+	o.keep = &keeping{always: true, show: func(Kept) string { return words }}
+	return m.Observe(ctx, o)
 }
 
 // Hold is Observe for a door that can keep a result from its agent, and show what show returns instead. It does so where the policy says

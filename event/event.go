@@ -274,6 +274,8 @@ type Decided struct {
 	Ticket *tool.Digest `json:"ticket,omitzero"`
 	// LookUp is the name that we look up by it ourselves; empty: the agent wants the call. No agent reads what it brings.
 	LookUp string `json:"lookUp,omitzero"`
+	// Returns says that it starts a sub-agent that is to return a value of a closed shape.
+	Returns bool `json:"returns,omitzero"`
 	// Temp are files and folders below /tmp that an allowed call of the host's own puts there: boxes of the session show them.
 	Temp []string `json:"temp,omitzero"`
 }

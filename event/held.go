@@ -9,4 +9,5 @@ type Held struct {
 	Shown     tool.Digest `json:"shown,omitzero"`     // what the agent got instead, or as the value, hashed
 	Extracted bool        `json:"extracted,omitzero"` // it is a value
 	Value     string      `json:"value,omitzero"`     // of it, as JSON of a closed shape; empty: it is private, or there is none
+	Owed      bool        `json:"owed,omitzero"`      // it comes with the result of a sub-agent that is to return a value, and counts if that is none
 }

@@ -64,7 +64,12 @@ type checking struct {
 	some  bool // something was said
 	plain []string
 	found *found // nil: the text was not looked through yet
+
+	trusts bool // there is no text that it could stand in
 }
+
+// stands reports whether a value stands in the text.
+func (c *checking) stands(in func(*found) bool) bool { return c.trusts || in(c.in()) }
 
 // in is what stands in the text.
 func (c *checking) in() *found {
@@ -117,7 +122,7 @@ func (c *checking) number(s *Shape, raw strictjson.Value) (any, error) {
 		return nil, ErrForm
 	}
 	plain := strconv.FormatFloat(math.Abs(n), 'f', -1, 64)
-	if !c.in().numbers[plain] {
+	if !c.stands(func(f *found) bool { return f.numbers[plain] }) {
 		return nil, ErrUnsupported
 	}
 	c.plain = append(c.plain, plain)
@@ -139,7 +144,7 @@ func (c *checking) row(raw strictjson.Value) (any, error) {
 	if err != nil || n < 0 {
 		return nil, ErrForm
 	}
-	if n >= len(Rows(c.text)) {
+	if !c.trusts && n >= len(Rows(c.text)) {
 		return nil, ErrUnsupported
 	}
 	return n, nil
@@ -149,7 +154,7 @@ func (c *checking) choice(s *Shape, word string) (any, error) {
 	if !slices.Contains(s.Of, word) {
 		return nil, ErrForm
 	}
-	if !c.in().has(word) {
+	if !c.stands(func(f *found) bool { return f.has(word) }) {
 		return nil, ErrUnsupported
 	}
 	c.plain = append(c.plain, word)
@@ -167,13 +172,13 @@ func (c *checking) moment(s *Shape, word, layout string) (any, error) {
 		if s.From != "" && day < s.From || s.To != "" && day > s.To {
 			return nil, ErrForm
 		}
-		if !c.in().day(at) {
+		if !c.stands(func(f *found) bool { return f.day(at) }) {
 			return nil, ErrUnsupported
 		}
 		c.plain = append(c.plain, day)
 	}
 	if s.Kind != Date {
-		if !c.in().clocks[clock] {
+		if !c.stands(func(f *found) bool { return f.clocks[clock] }) {
 			return nil, ErrUnsupported
 		}
 		c.plain = append(c.plain, clock)

@@ -3,9 +3,13 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -22,6 +26,10 @@ func (a *API) hold(ctx context.Context, o tidemark.Observation, wanted bool) (*h
 	ok, err := a.proven(ctx, o.Ref)
 	if err != nil {
 		return nil, trust.Label{}, err
+	}
+	if ok && !wanted {
+		label, err := a.monitor.Returned(ctx, o, blockText(o.Result.Content))
+		return nil, label, sealed(err)
 	}
 	if !wanted || !ok || a.kept == nil || o.From != "" {
 		label, err := a.observe(ctx, o)
@@ -77,3 +85,34 @@ func (a *API) expand(ctx context.Context, call *tool.Call, c *hook.Context) (con
 	*call = more
 	return tidemark.Carrying(ctx, kept), true, nil
 }
+
+// blockText are the words of a result that a model reads: of blocks of text their text, else all of it. Claude Code puts the names of
+// the tools that a sub-agent used before what it says; they are its own.
+func blockText(content []byte) string {
+	var whole struct {
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		Used []string `json:"toolsUsed"`
+	}
+	if strictjson.Unmarshal(content, &whole) != nil || len(whole.Content) == 0 {
+		return string(content)
+	}
+	used := "<tools-used-before-summary>" + strings.Join(whole.Used, ", ") + "</tools-used-before-summary>"
+	plain := !slices.ContainsFunc(whole.Used, func(name string) bool { return !builtInName.MatchString(name) })
+	out := ""
+	for i, b := range whole.Content {
+		switch {
+		case b.Type != "text":
+			return ""
+		case i == 0 && plain && strings.TrimSpace(b.Text) == used:
+		default:
+			out += b.Text
+		}
+	}
+	return out
+}
+
+// builtInName is what tools of the program itself are called: one word, which says nothing.
+var builtInName = regexp.MustCompile(`^[A-Z][A-Za-z]{1,15}$`)

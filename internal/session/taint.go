@@ -113,6 +113,8 @@ type Call struct {
 
 	Ticket *tool.Digest // of a call that runs in a box; nil: of others
 	LookUp string       // the name that we look up by it ourselves; "": the agent wanted it
+
+	Returns bool // it starts a sub-agent that is to return a value
 }
 
 // Call finds a recent call by its host id, or the latest unanswered one of the tool.
@@ -164,10 +166,33 @@ func (t *Taint) read(s *event.Seen) {
 		t.Sensitive = t.Sensitive || s.Sensitive
 		t.caution.seen(s.Tool, s.Caution)
 		t.open.answer(s.CallID, s.Tool)
+	case s.Held.Owed:
+		for i := range t.open.calls {
+			if c := &t.open.calls[i]; c.Returns && !c.Seen {
+				c.Level, c.Sens = c.Level.Join(s.Label.Level), c.Sens.Join(s.Label.Sensitivity)
+				c.Source, c.Secret, c.Wary = c.Source || s.Source, c.Secret || s.Sensitive, c.Wary || s.Caution
+				t.owed.add(c)
+			}
+		}
 	case !s.Held.Extracted: // otherwise it is a value of one that has come
 		t.open.answer(s.CallID, s.Tool)
 		t.owe()
 	}
+}
+
+// Awaits reports whether the only sub-agents whose results are to come are such as return a value.
+func (t *Taint) Awaits(tool string) bool {
+	some := false
+	for i := range t.open.calls {
+		switch c := &t.open.calls[i]; {
+		case c.Seen || c.Tool != tool:
+		case !c.Returns:
+			return false
+		default:
+			some = true
+		}
+	}
+	return some && !t.open.lost
 }
 
 // owe counts anew what calls still bring, unless some of them are forgotten.
@@ -225,7 +250,7 @@ func (t *Taint) enter(l trust.Label) {
 func (t *Taint) expect(d *event.Decided) {
 	c := Call{
 		ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS,
-		Source: d.Source, Secret: d.Private, Wary: d.Caution, Run: d.Run, Ticket: d.Ticket, LookUp: d.LookUp,
+		Source: d.Source, Secret: d.Private, Wary: d.Caution, Run: d.Run, Ticket: d.Ticket, LookUp: d.LookUp, Returns: d.Returns,
 	}
 	t.owed.add(&c)
 	if c.Ticket != nil { // what is let to a command in a box comes with that command's own result

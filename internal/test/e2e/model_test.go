@@ -41,6 +41,8 @@ type model struct {
 	reads  func(prompt string) obj // what it makes of a prompt for a reader; nil: it is asked for none
 	heard  []string                // such prompts, whole
 	shown  []string                // keys, one for each request for an answer
+	mark   string                  // begins the conversation of a sub-agent; "": there is none
+	sub    []step                  // what the model does there, one step for each request
 }
 
 // circles is what Gemini CLI asks its model for in a long turn: without a number there it waits, and asks again, for minutes.
@@ -77,6 +79,13 @@ func (m *model) script(steps ...step) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.steps, m.last = steps, nil
+}
+
+// errand sets what the model does in the conversation of a sub-agent, which begins with a mark.
+func (m *model) errand(mark string, steps ...step) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mark, m.sub = mark, steps
 }
 
 // saw is everything the agent told the model so far.
@@ -181,6 +190,12 @@ func (m *model) next(a asked, body string) (step, int) {
 			return step{say: `{"unproductive_state_analysis":"It goes on.","` + circles + `":0}`}, 0
 		}
 		return step{say: "A short title"}, 0
+	}
+	if first, _, _ := strings.Cut(body, `"assistant"`); m.mark != "" && strings.Contains(first, m.mark) && len(m.sub) > 0 {
+		s := m.sub[0]
+		m.sub = m.sub[1:]
+		m.issued++
+		return s, m.issued
 	}
 	m.bodies = append(m.bodies, body)
 	if m.last != nil && m.last.tool != "" && a.results < m.owed {

@@ -65,6 +65,7 @@ var stories = []story{
 	{name: "project", run: inProject, only: "claude codex gemini copilot opencode"},
 	{name: "failed fetch", run: failedFetch, only: "goose droid cline"},
 	{name: "sub-agent", run: noSubAgent, only: "goose"},
+	{name: "returns", run: returnsValue, only: "claude"},
 	{name: "copied", run: copied, only: "droid"},
 	{name: "boxed", run: boxed, only: "claude codex gemini copilot opencode openclaw droid cline"},
 	{name: "ruled", run: ruled, only: "gemini copilot"},
