@@ -52,6 +52,27 @@ for (const decision of ["approve", "deny"]) {
   });
 }
 
+// SDK-9
+test("that nobody answered in time is told", async () => {
+  const m = server.monitor({ wait: 1 });
+  const s = m.session(name(), anna);
+  await tainted(s);
+  assert.equal((await s.decide("send_email", mail, "c1")).timedOut, true);
+  assert.equal((await s.decide("send_email", mail, "c2", { wait: 0 })).timedOut, false); // nobody waited
+  m.close();
+});
+
+test("a refusal may be the result", async () => {
+  const m = server.monitor();
+  const s = m.session(name(), anna);
+  await tainted(s);
+  const ran = [];
+  const send = guard("send_email", (args) => (ran.push(args), "sent"), s, { refused: "return" });
+  assert.match(await send(mail), /blocked by security policy/);
+  assert.deepEqual(ran, []);
+  m.close();
+});
+
 // SDK-2
 test("an approval holds for the same arguments however they are written", async () => {
   const m = server.monitor();
@@ -142,7 +163,7 @@ for (const [what, answer] of Object.entries(faults)) {
 test("no server, a wrong token and a far server are named", async () => {
   const why = async (o) => (await new Monitor(o).session("s", anna).decide("x", {})).reason;
   assert.match(await why({ url: "http://127.0.0.1:1", token: "x".repeat(20) }), /no Tidemark server is running/);
-  assert.match(await why({ url: server.url, token: "wrong-token-0123456789" }), /could not show/);
+  assert.match(await why({ url: server.url, token: "wrong-token-0123456789" }), /could not show.*TIDEMARK_TOKEN.*tidemark token agent/);
   assert.match(await why({ url: "http://192.0.2.1:80", token: "x".repeat(20) }), /use https/);
 });
 
