@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from conftest import ANNA, PAGE, Server
 
+import tidemark_sdk
 from tidemark_sdk import Decision, Monitor, RefusedError, Session, TidemarkError, Tool, User, guard
 from tidemark_sdk._json import canonical
 from tidemark_sdk.testing import TOKEN, StubMonitor
@@ -508,9 +509,28 @@ def test_importing_brings_neither_frameworks_nor_the_network() -> None:
     loaded = set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
     assert not loaded & {"asyncio", "ssl", "socket", "http", "httpx", "httpx2", "pydantic", "langchain", "langchain_core", "agents"}
     # And none of what is slow to import, in an interpreter that brings nothing along.
-    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1] / 'src')!r}); import tidemark_sdk; print(' '.join(sys.modules))"
+    where = str(Path(tidemark_sdk.__file__).parents[1])
+    code = f"import sys; sys.path.insert(0, {where!r}); import tidemark_sdk; print(' '.join(sys.modules))"
     loaded = set(subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, capture_output=True, text=True).stdout.split())
     assert not loaded & {"typing", "dataclasses", "inspect", "json", "pathlib", "uuid", "urllib.parse", "ipaddress", "contextlib"}
+
+
+# What is tried is the package as others get it: the wheel, with all that a registry shows of it.
+def test_the_installed_package_is_whole() -> None:
+    from importlib import metadata
+
+    here = Path(__file__).parents[1]
+    assert here not in Path(tidemark_sdk.__file__).parents, "the tree is tried, and not the wheel"
+    of, files = metadata.metadata("tidemark-sdk"), [str(f) for f in metadata.files("tidemark-sdk") or []]
+    assert of["Version"] == tidemark_sdk.__version__ and of["License-Expression"] == "Apache-2.0" and of["Author"] and of["Keywords"]
+    assert {u.split(",")[0] for u in of.get_all("Project-URL", [])} >= {"Homepage", "Documentation", "Repository", "Issues", "Changelog"}
+    (licence,) = [f for f in metadata.files("tidemark-sdk") or [] if f.name == "LICENSE"]
+    assert licence.read_text() == (here.parents[1] / "LICENSE").read_text()
+    assert "tidemark_sdk/py.typed" in files and not [f for f in files if "test_" in f]
+    modules = {p.name for p in (here / "src" / "tidemark_sdk").glob("*.py")}
+    assert {f.split("/")[-1] for f in files if f.startswith("tidemark_sdk/") and f.endswith(".py")} == modules
+    text = str(of.get_payload())
+    assert "](.." not in text and "](docs/" not in text  # such links are dead outside the tree
 
 
 def test_values_are_equal_by_their_parts_and_not_to_be_changed() -> None:

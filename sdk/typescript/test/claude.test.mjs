@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk";
 import { z } from "zod";
-import { Tidemark } from "../dist/claude.js";
+import { Tidemark } from "@tidemark/sdk/claude";
 import { anna, page, Server } from "./server.mjs";
 
 const ask = "Read https://lunch.example and tell me when lunch is";

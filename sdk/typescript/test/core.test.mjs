@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import net from "node:net";
 import { after, before, test } from "node:test";
-import { guard, Monitor, RefusedError, TidemarkError, unknownUser } from "../dist/index.js";
-import { canonical } from "../dist/json.js";
+import { guard, Monitor, RefusedError, TidemarkError, unknownUser } from "@tidemark/sdk";
+import { canonical } from "../node_modules/@tidemark/sdk/dist/json.js";
+import { readFileSync } from "node:fs";
 import { anna, page, Server } from "./server.mjs";
 
 let server;
@@ -26,6 +27,17 @@ async function tainted(s) {
   assert.ok((await s.decide("web_fetch", { url: "https://lunch.example" }, "c0")).allowed);
   await s.report("web_fetch", { url: "https://lunch.example" }, page, "c0");
 }
+
+// What is tried is the package as others get it: the tarball, with all that a registry shows of it.
+test("the installed package is whole", () => {
+  const of = (file) => readFileSync(new URL(`../node_modules/@tidemark/sdk/${file}`, import.meta.url), "utf8");
+  const about = JSON.parse(of("package.json"));
+  for (const field of ["license", "author", "homepage", "repository", "bugs", "keywords"]) assert.ok(about[field], field);
+  assert.match(of("LICENSE"), /Apache License\s+Version 2\.0/);
+  assert.doesNotMatch(of("README.md"), /\]\(\.\.|\]\(docs\//); // such links are dead outside the tree
+  assert.match(of("CHANGELOG.md"), /^## /m);
+  for (const { types, default: code } of Object.values(about.exports).filter((e) => typeof e === "object")) assert.ok(of(types) && of(code));
+});
 
 // SDK-8 SDK-12
 test("what a page wants is held and the reason names it", async () => {

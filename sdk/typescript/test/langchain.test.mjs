@@ -6,7 +6,7 @@ import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
 import * as langchain from "langchain";
 import { z } from "zod";
-import { Tidemark } from "../dist/langchain.js";
+import { Tidemark } from "@tidemark/sdk/langchain";
 import { anna, page, Server } from "./server.mjs";
 
 const ask = "Read https://lunch.example and tell me when lunch is";
