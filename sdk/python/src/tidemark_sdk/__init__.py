@@ -6,7 +6,7 @@
     if session.decide("send_email", {"to": "petra@lund.example"}): ...
 
 Adapters of frameworks are modules of their own: tidemark_sdk.langchain, .openai_agents, .pydantic_ai, .claude, .adk, .crewai,
-.agent_framework, .autogen, .llama_index.
+.agent_framework, .autogen, .llama_index, .smolagents.
 """
 
 from ._errors import RefusedError, TidemarkError, UndecidedError
