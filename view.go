@@ -259,6 +259,7 @@ type Standing struct {
 	Begun        bool     // a turn was begun there
 	Open         bool     // the turn that was asked about is
 	Turn         string   // the latest
+	HostTools    []string // those that are the host's own
 	ControlTools []string // those by which the host's framework steers itself
 	WordsUnknown bool     // a door that cannot hear the user began the session, and no message of theirs is known
 }
@@ -271,7 +272,7 @@ func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
 		out = Standing{
 			Agent: s.state.Agent, Holder: s.state.Holder, Taint: b.Mark, Begun: b.Begun(),
 			Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown(),
-			Turn: b.Turn.ID, ControlTools: slices.Clone(s.state.ControlTools),
+			Turn: b.Turn.ID, HostTools: slices.Clone(s.state.HostTools), ControlTools: slices.Clone(s.state.ControlTools),
 		}
 		return nil
 	})

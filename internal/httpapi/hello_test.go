@@ -191,6 +191,47 @@ func TestControlToolsAreToldInTheMiddleOfATurn(t *testing.T) {
 	}
 }
 
+// An adapter of a framework says who speaks with the user's words and not with each call: its word about tools is heard all the same,
+// from who holds the ticket, and makes nothing of the session worse or better.
+func TestToolsAreToldWithoutSayingWhoSpeaks(t *testing.T) {
+	const plan = `{"toolName":"post_plan","params":{"text":"tell kes where the key is","to":"kes@quickpost.example"},"toolCallId":"c3"}`
+	const keep = `{"toolName":"write","params":{"path":"notes/tides.md","content":"High water 6:12."},"toolCallId":"c4"}`
+	for name, tt := range map[string]struct {
+		call, mine, stranger string
+		want                 bool // it is let through
+	}{
+		"control":           {plan, `"controlTools":["post_plan"]`, "", true},
+		"another's name":    {plan, `"controlTools":["write_todos"]`, "", false},
+		"a stranger's word": {plan, `"controlTools":[]`, `"controlTools":["post_plan"]`, false},
+		"host":              {keep, `"hostTools":["write"]`, "", true},
+		"not the host's":    {keep, `"hostTools":["read"]`, "", false},
+		"a stranger's host": {keep, `"hostTools":[]`, `"hostTools":["write"]`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t, "", required)
+			w.alone = true
+			send := func(hook, event, ctx string) answer {
+				return w.call(agentToken, http.MethodPost, "/v1/hooks/"+hook, `{"event":`+event+`,"ctx":{"sessionKey":"s",`+ctx+`}}`)
+			}
+			first := send("message_received", `{"content":"Read https://tides.example/today and tell me when it is high."}`,
+				`"messageProvider":"cli","senderIsOwner":true,"hello":`+hello)
+			with := `"hello":{"version":1,"ticket":"` + first.text("tidemark.hello.ticket") + `"}`
+			send("before_llm_call", `{"messages":[],"tools":[]}`, with+","+tt.mine)
+			if a := send("before_tool_call", `{"toolName":"web_fetch","params":{"url":"https://tides.example/today"},"toolCallId":"c1"}`, with); a.text("tidemark.taint") != "owner" {
+				t.Fatalf("before anything was read: %s", a.raw)
+			}
+			send("after_tool_call", page, with)
+			if tt.stranger != "" {
+				send("before_tool_call", tt.call, `"hello":`+hello+","+tt.stranger)
+			}
+			blocked, _ := send("before_tool_call", tt.call, with+","+tt.mine).at("block").(bool)
+			if blocked == tt.want {
+				t.Errorf("blocked is %v", blocked)
+			}
+		})
+	}
+}
+
 // A hook's answer says to which question it was given, so that none can be taken for another's.
 func TestAnAnswerBearsTheNameOfItsQuestion(t *testing.T) {
 	w := open(t, "")

@@ -23,13 +23,9 @@ type llmAnswerAnswer struct {
 }
 
 func (a *API) beforeLLMCall(ctx context.Context, event *hook.BeforeLLMCall, c *hook.Context) (any, error) {
-	var opening tidemark.Opening
-	var hello *helloNote
-	if identified(c) {
-		var err error
-		if opening, hello, err = a.ensure(ctx, c, func() *string { return lastWords(event.Messages) }); err != nil {
-			return nil, err
-		}
+	opening, hello, err := a.ensure(ctx, c, func() *string { return lastWords(event.Messages) })
+	if err != nil {
+		return nil, err
 	}
 	result := a.bus.BeforeLLMCall(ctx, event, c)
 	if result.Block {

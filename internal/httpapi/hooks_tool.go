@@ -83,10 +83,8 @@ func confine(v *tidemark.Verdict, call tool.Call, changed strictjson.Value, n *n
 
 func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c *hook.Context) (any, error) {
 	a.beats(c, event.ToolCallID)
-	if identified(c) {
-		if _, _, err := a.ensure(ctx, c, nil); err != nil {
-			return nil, err
-		}
+	if _, _, err := a.ensure(ctx, c, nil); err != nil {
+		return nil, err
 	}
 	result := a.bus.BeforeToolCall(ctx, event, c)
 	if result.Block {

@@ -57,7 +57,7 @@ func sourceSession(c *hook.Context) string {
 	return c.InputProvenance.SourceSessionKey
 }
 
-// ensure opens a turn where none is open; the Opening is empty where one was. A sealed
+// ensure opens a turn where none is open and the host said who speaks; the Opening is empty where one was. A sealed
 // turn stays sealed: what the host does after its answer went out is for the monitor to
 // judge.
 func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (tidemark.Opening, *helloNote, error) {
@@ -67,7 +67,10 @@ func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string)
 		return tidemark.Opening{}, nil, err
 	}
 	if at.Open {
-		return tidemark.Opening{}, nil, a.steers(ctx, &t, &at)
+		return tidemark.Opening{}, nil, a.owns(ctx, &t, &at)
+	}
+	if !identified(c) {
+		return tidemark.Opening{}, nil, nil
 	}
 	if words != nil {
 		t.Message, t.Found = words(), true
@@ -83,13 +86,18 @@ func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string)
 	return opening, hello, err
 }
 
-// steers takes up what a host says of its control tools in the middle of a turn: an adapter knows a tool for the framework's own when
-// it is called. Who cannot prove that the session is theirs says nothing by it, as at the beginning of a turn.
-func (a *API) steers(ctx context.Context, t *tidemark.Turn, at *tidemark.Standing) error {
-	if t.ControlTools == nil || slices.Equal(t.ControlTools, at.ControlTools) {
+// owns takes up what a host says of its own and its control tools in the middle of a turn: an adapter knows a tool for the framework's
+// own when it is offered or called, and says who speaks with their words alone. Who cannot prove that the session is theirs says nothing
+// by it, as at the beginning of a turn.
+func (a *API) owns(ctx context.Context, t *tidemark.Turn, at *tidemark.Standing) error {
+	told := func(said, known []string) bool { return said != nil && !slices.Equal(said, known) }
+	if !told(t.ControlTools, at.ControlTools) && !told(t.HostTools, at.HostTools) {
 		return nil
 	}
-	said := tidemark.Turn{Ref: t.Ref, Agent: t.Agent, Plain: t.Plain, ControlTools: t.ControlTools}
+	if c := a.claim(ctx, at.Holder); !at.Holder.Nobody() && !c.Proves(at.Holder) && c.Over != at.Holder {
+		return nil
+	}
+	said := tidemark.Turn{Ref: t.Ref, Agent: t.Agent, Plain: t.Plain, HostTools: t.HostTools, ControlTools: t.ControlTools}
 	said.Ref.Turn = at.Turn
 	_, _, err := a.begin(ctx, said)
 	return err

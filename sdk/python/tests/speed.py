@@ -1,6 +1,6 @@
 """How fast the SDK is beside what it cannot be faster than. Prints, and asserts nothing: a busy machine is not a fault.
 
-TIDEMARK=bin/tidemark PYTHONPATH=src python tests/speed.py
+TIDEMARK=bin/tidemark python tests/speed.py
 """
 
 from __future__ import annotations

@@ -88,7 +88,12 @@ class World:
             self.ran.append("send_email")
             return {"content": [{"type": "text", "text": "sent"}]}
 
-        self.mcp = create_sdk_mcp_server("w", tools=[web_fetch, send_email])
+        @tool("Write", "Write a file", {"file_path": str, "content": str})
+        async def write(args: Any) -> Any:
+            self.ran.append("write")
+            return {"content": [{"type": "text", "text": "written"}]}
+
+        self.mcp = create_sdk_mcp_server("w", tools=[web_fetch, send_email, write])
 
     def run(self, model: Model, tm: Tidemark | None) -> list[Any]:
         env = {
@@ -97,7 +102,8 @@ class World:
             "ENABLE_TOOL_SEARCH": "false",
         }  # fmt: skip
         options = ClaudeAgentOptions(
-            mcp_servers={"w": self.mcp}, permission_mode="default", allowed_tools=["mcp__w__web_fetch", "mcp__w__send_email"],
+            mcp_servers={"w": self.mcp}, permission_mode="default",
+            allowed_tools=["mcp__w__web_fetch", "mcp__w__send_email", "mcp__w__Write", "Write", "TodoWrite"],
             setting_sources=[], env=env, cwd=str(self.home), hooks=tm.hooks if tm else None, max_turns=8,
         )  # fmt: skip
 
@@ -159,3 +165,14 @@ def test_what_is_not_the_users_word_begins_no_turn(server: Server, key: str) -> 
 
     asyncio.run(go())
     assert len([r for r in server.steps(key) if r["kind"] == "turn.began"]) == 1
+
+
+# What the program itself brings works where it runs, without a word in the application; a server's tool of the same name is a server's.
+@pytest.mark.parametrize("name", ["Write", "mcp__w__Write"])
+def test_the_programs_own_tools_are_the_hosts(server: Server, world: World, key: str, name: str) -> None:
+    keep = (name, {"file_path": str(world.home / "notes.md"), "content": "Lunch is at noon."})
+    plan = ("TodoWrite", {"todos": [{"content": "Answer", "status": "in_progress", "activeForm": "Answering"}]})
+    model = Model(FETCH, plan, keep, "Lunch is at noon.")
+    world.run(model, Tidemark(ANNA, server.monitor(wait=0), conversation=key))
+    assert (world.home / "notes.md").exists() == (name == "Write") and world.ran == ["web_fetch"]
+    assert model.heard[-1].count("blocked by security policy") == (0 if name == "Write" else 1)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from conftest import ANNA, PAGE, Server
 
+import tidemark_sdk
 from tidemark_sdk import Decision, Monitor, RefusedError, Session, TidemarkError, Tool, User, guard
 from tidemark_sdk._json import canonical
 from tidemark_sdk.testing import TOKEN, StubMonitor
@@ -434,6 +435,64 @@ def test_a_tool_of_the_frameworks_name_is_an_ordinary_one_again() -> None:
         s.decide("send_email", {}, "c2")
         said = [h["ctx"].get("controlTools") for h in (*stub.begun, *stub.asked)]
         assert said == [None, ["write_todos"], ["write_todos"], [], []]
+        s.steers("write_todos", True)  # nor is it the framework's later: a call of the other may be under way
+        s.decide("write_todos", {}, "c3")
+        assert stub.asked[-1]["ctx"]["controlTools"] == []
+
+
+def test_a_tool_that_works_here_is_told_unless_another_has_its_name() -> None:
+    with StubMonitor() as stub:
+        s = stub.monitor(host_tools=["exec"]).session("s", ANNA)
+        s.begin("Hello")
+        for own in (True, True, False, True):
+            s.works_here("write_file", own)
+            s.decide("write_file", {}, "c1")
+        said = [h["ctx"]["hostTools"] for h in stub.asked]
+        assert said == [["exec", "write_file"], ["exec", "write_file"], ["exec"], ["exec"]]
+
+
+# SDK-9
+def test_that_nobody_answered_in_time_is_told(server: Server, key: str) -> None:
+    s = server.monitor(wait=1).session(key, ANNA)
+    tainted(s)
+    d = s.decide("send_email", MAIL, "c1")
+    assert d.held and d.timed_out and not d
+    assert not s.decide("send_email", MAIL, "c2", wait=0).timed_out  # nobody waited
+
+
+def test_a_refusal_may_be_the_result(session: Session) -> None:
+    ran: list[str] = []
+
+    def send_email(to: str) -> str:
+        ran.append(to)
+        return "sent"
+
+    async def asend_email(to: str) -> str:
+        ran.append(to)
+        return "sent"
+
+    tainted(session)
+    told = guard(send_email, session, refused="return")
+    later = guard(asend_email, session, name="send_email", refused="return")
+    assert "blocked by security policy" in told("eve@drop.example")
+    assert "blocked by security policy" in asyncio.run(later("eve@drop.example"))
+    assert ran == []
+    with pytest.raises(ValueError):
+        guard(send_email, session, refused="words")  # type: ignore[arg-type]
+
+
+def test_the_wrong_token_says_what_to_do(server: Server) -> None:
+    why = Monitor(server.url, "wrong-token-0123456789").session("s", ANNA).decide("x", {}).reason
+    assert "tidemark token agent" in why and "TIDEMARK_TOKEN" in why
+
+
+# SDK-10: a run that goes on in another process ends there, and cannot seal the turn.
+def test_a_process_that_did_not_begin_the_session_ends_without_sealing(server: Server, key: str) -> None:
+    first = server.monitor(wait=0).session(key, ANNA)
+    first.begin("Hello")
+    with pytest.warns(UserWarning, match="the turn stays open"):
+        server.monitor(wait=0).known(key).end("done")
+    first.end("done")
 
 
 # SDK-29
@@ -450,9 +509,28 @@ def test_importing_brings_neither_frameworks_nor_the_network() -> None:
     loaded = set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
     assert not loaded & {"asyncio", "ssl", "socket", "http", "httpx", "httpx2", "pydantic", "langchain", "langchain_core", "agents"}
     # And none of what is slow to import, in an interpreter that brings nothing along.
-    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1] / 'src')!r}); import tidemark_sdk; print(' '.join(sys.modules))"
+    where = str(Path(tidemark_sdk.__file__).parents[1])
+    code = f"import sys; sys.path.insert(0, {where!r}); import tidemark_sdk; print(' '.join(sys.modules))"
     loaded = set(subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, capture_output=True, text=True).stdout.split())
     assert not loaded & {"typing", "dataclasses", "inspect", "json", "pathlib", "uuid", "urllib.parse", "ipaddress", "contextlib"}
+
+
+# What is tried is the package as others get it: the wheel, with all that a registry shows of it.
+def test_the_installed_package_is_whole() -> None:
+    from importlib import metadata
+
+    here = Path(__file__).parents[1]
+    assert here not in Path(tidemark_sdk.__file__).parents, "the tree is tried, and not the wheel"
+    of, files = metadata.metadata("tidemark-sdk"), [str(f) for f in metadata.files("tidemark-sdk") or []]
+    assert of["Version"] == tidemark_sdk.__version__ and of["License-Expression"] == "Apache-2.0" and of["Author"] and of["Keywords"]
+    assert {u.split(",")[0] for u in of.get_all("Project-URL", [])} >= {"Homepage", "Documentation", "Repository", "Issues", "Changelog"}
+    (licence,) = [f for f in metadata.files("tidemark-sdk") or [] if f.name == "LICENSE"]
+    assert licence.read_text() == (here.parents[1] / "LICENSE").read_text()
+    assert "tidemark_sdk/py.typed" in files and not [f for f in files if "test_" in f]
+    modules = {p.name for p in (here / "src" / "tidemark_sdk").glob("*.py")}
+    assert {f.split("/")[-1] for f in files if f.startswith("tidemark_sdk/") and f.endswith(".py")} == modules
+    text = str(of.get_payload())
+    assert "](.." not in text and "](docs/" not in text  # such links are dead outside the tree
 
 
 def test_values_are_equal_by_their_parts_and_not_to_be_changed() -> None:

@@ -27,7 +27,9 @@ UNDERSTOOD = json.dumps({
 })  # fmt: skip
 TOOLS = [
     Tool("send_mail", "Send a mail", {"type": "object", "properties": {"to": {"type": "string"}, "body": {"type": "string"}}}),
-    Tool("search_contacts", "Search the address book", {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}),
+    Tool("search_contacts", "Search the address book", {
+        "type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"],
+    }),
     Tool("web_fetch", "Fetch a web page", {"type": "object", "properties": {"url": {"type": "string"}}}),
 ]
 HOLM = {"name": "Petra Holm", "email": "petra@quay.example"}

@@ -12,7 +12,7 @@ import type { Session, User } from "./session.js";
 const slack = 60; // seconds that a hook may take longer than a person
 
 // The tools by which the program steers itself. Tools of servers and of the application have names that begin with mcp__, so no other
-// tool can have one of these.
+// tool can have one of these: a name without it is the program's own, and works where that runs.
 const control = [
   "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion",
   "Task", "Agent", "TaskOutput", "AgentOutputTool",
@@ -63,6 +63,7 @@ export class Tidemark {
   #session(i: Input): Session {
     const session = this.monitor.session(this.#conversation || i.session_id, this.user);
     session.controlTools = control;
+    if (i.tool_name !== undefined && !i.tool_name.startsWith("mcp__")) session.worksHere(i.tool_name, true);
     return session;
   }
 

@@ -21,6 +21,7 @@ interface ToolCall {
 
 interface ToolRequest {
   toolCall: ToolCall;
+  tool?: unknown;
   runtime?: { signal?: AbortSignal };
 }
 
@@ -46,10 +47,23 @@ function session(): Session {
 export class Tidemark {
   readonly monitor: Monitor;
   readonly user: User;
+  readonly #own = new WeakSet<object>(); // the framework's own tools
 
   constructor(monitor: Monitor, user: User) {
     this.monitor = monitor;
     this.user = user;
+  }
+
+  /** own says that what the framework made steers the framework, and hands it back: a tool (createHandoffTool of a swarm or supervisor), or
+   * a middleware whose tools they are (todoListMiddleware). These very objects are meant: another tool of the same name is an ordinary one. */
+  own<T extends object>(made: T): T {
+    this.#own.add(made);
+    for (const t of (made as { tools?: unknown[] }).tools ?? []) if (typeof t === "object" && t !== null) this.#own.add(t);
+    return made;
+  }
+
+  #steers(s: Session, name: string, tool: unknown): void {
+    s.steers(name, typeof tool === "object" && tool !== null && this.#own.has(tool));
   }
 
   /** turn runs one turn; words are the user's, undefined where a run goes on that was begun before. */
@@ -70,12 +84,14 @@ export class Tidemark {
     return langchain.createMiddleware({
       name: "Tidemark",
       wrapModelCall: async (request: ModelRequest, next: (r: ModelRequest) => unknown): Promise<unknown> => {
+        for (const t of request.tools) this.#steers(session(), nameOf(t), t);
         const view = await session().visible(request.tools.map(described));
         if (view.blocked !== "") throw new RefusedError(view.blocked);
         return next({ ...request, tools: request.tools.filter((t) => !view.hidden.has(nameOf(t))) });
       },
       wrapToolCall: async (request: ToolRequest, next: (r: ToolRequest) => unknown): Promise<unknown> => {
         const { name, id = "" } = request.toolCall;
+        this.#steers(session(), name, request.tool);
         const d = await session().decide(name, request.toolCall.args, id, { signal: request.runtime?.signal, changeable: true });
         if (!d.allowed) return new langchain.ToolMessage({ content: d.reason, tool_call_id: id, name, status: "error" });
         const args = d.args ?? request.toolCall.args;

@@ -101,6 +101,10 @@ export class Session {
   user: User | undefined;
   /** controlTools are the framework's own, as its adapter knows them; beside those of the monitor. */
   controlTools: readonly string[] = [];
+  /** hostTools are those of the program that the framework is, which work where it runs; beside those of the monitor. */
+  hostTools: readonly string[] = [];
+  #steered = false; // an adapter has said so of a tool: then it is also said that none is left
+  readonly #strange = [new Set<string>(), new Set<string>()] as const; // names of tools that are not the framework's, for each of the two
   readonly #owed: string[] = [];
   readonly #children = new Map<string, string[]>();
   #ticket = ""; // that the session is ours; in memory and nowhere else
@@ -110,6 +114,20 @@ export class Session {
     this.key = key;
     this.user = user;
     this.parent = parent;
+  }
+
+  /** steers says whether the tool that is offered or about to be called by this name is the framework's own, by which it steers itself.
+   * Adapters tell by what the tool is, never by its name. The server is told names: one that another tool has too is an ordinary one, for
+   * as long as the session lives. */
+  steers(name: string, own: boolean): void {
+    const before = this.controlTools;
+    this.controlTools = declared(before, this.#strange[0], name, own);
+    this.#steered ||= before !== this.controlTools;
+  }
+
+  /** worksHere says whether the tool of this name is the framework's own and works where the program runs (its files), in the same way. */
+  worksHere(name: string, own: boolean): void {
+    this.hostTools = declared(this.hostTools, this.#strange[1], name, own);
   }
 
   /** begin begins a turn with the user's own words. It returns what the user is to be told, if anything. */
@@ -141,7 +159,7 @@ export class Session {
       name: t.name, description: whole(t.description ?? ""), ...(t.parameters === undefined ? {} : { parameters: sendable(t.parameters) }),
     }));
     const event: Record<string, unknown> = { messages: [], systemPrompt: "", model, iteration: 0, sessionKey: this.key, tools: list };
-    event["hostTools"] = this.monitor.hostTools;
+    event["hostTools"] = this.#host();
     const answer = object(await this.#hook("before_llm_call", event, this.#ctx(), 0, signal));
     const note = member(answer);
     if (answer["block"] === true) return { hidden: new Set(), blocked: String(answer["blockReason"] ?? "Tidemark has ended this turn."), notice: "" };
@@ -177,6 +195,7 @@ export class Session {
       }
       const d = decision(answer);
       if (d.ticket !== "" && left > piece) continue;
+      if (d.ticket !== "" && wait > 0) return { ...d, timedOut: true };
       if (d.args !== undefined && o.changeable !== true) {
         return refused("Tidemark: a plugin changed the parameters of this call, which cannot be carried out here.");
       }
@@ -275,7 +294,13 @@ export class Session {
   /** end seals the turn with the agent's answer. It throws RefusedError where a plugin of the server holds the answer back. */
   async end(content = ""): Promise<void> {
     await this.#settle();
-    const answer = object(await this.#hook("before_response_emit", { content: whole(content), sessionKey: this.key }, this.#ctx()));
+    const came = await this.#hook("before_response_emit", { content: whole(content), sessionKey: this.key }, this.#ctx());
+    if (came.status === 403 && this.#ticket === "" && came.body.includes("problem:ticket")) {
+      // The process that began the session alone can seal its turns. A run that was saved there and goes on here ends all the same.
+      process.emitWarning("another process began this session, so the turn stays open, and no plugin of the server saw the answer", "TidemarkWarning");
+      return;
+    }
+    const answer = object(came);
     member(answer);
     if (answer["block"] === true) throw new RefusedError(String(answer["blockReason"] ?? "Tidemark holds this answer back."));
   }
@@ -320,10 +345,14 @@ export class Session {
     // Any hook may be the first that a server hears of a turn, so each says whose tools they are.
     const control = [...new Set([...this.monitor.controlTools, ...this.controlTools])];
     return {
-      sessionKey: this.key, hostTools: this.monitor.hostTools, ...(control.length === 0 ? {} : { controlTools: control }),
+      sessionKey: this.key, hostTools: this.#host(), ...(control.length === 0 && !this.#steered ? {} : { controlTools: control }),
       ...(this.monitor.agent === "" ? {} : { agentId: this.monitor.agent }),
       hello: { version: 1, agent: "sdk-typescript", ...(this.#ticket === "" ? {} : { ticket: this.#ticket }) },
     };
+  }
+
+  #host(): string[] {
+    return [...new Set([...this.monitor.hostTools, ...this.hostTools])];
   }
 
   #hook(name: string, event: unknown, ctx: unknown, wait = 0, signal?: AbortSignal): Promise<Answer> {
@@ -332,6 +361,12 @@ export class Session {
     if (size > maxBody) throw new Unsendable(`${size} bytes are more than the server takes (${maxBody})`);
     return this.monitor.send({ method: "POST", target: `/v1/hooks/${name}`, body, limit: this.monitor.limit + wait * 1000 }, signal);
   }
+}
+
+function declared(names: readonly string[], strange: Set<string>, name: string, own: boolean): readonly string[] {
+  if (!own) strange.add(name);
+  if (strange.has(name)) return names.includes(name) ? names.filter((n) => n !== name) : names;
+  return names.includes(name) ? names : [...names, name];
 }
 
 function refused(reason: string): Decision {

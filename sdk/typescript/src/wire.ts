@@ -119,7 +119,8 @@ async function prove(place: Place): Promise<net.Socket> {
     if (!holds(place, port, nonce, await first(socket))) {
       throw new TidemarkError(
         `what listens at ${place.url} could not show that it is the Tidemark server, so nothing was told to it ` +
-          "(it is another program, a server of an earlier version, or one with another token)",
+          "(it is another program, a server of an earlier version, or one with another token). Check TIDEMARK_TOKEN against what " +
+          "`tidemark token agent` prints on the server's machine, and TIDEMARK_URL against `tidemark status`",
       );
     }
     return socket;

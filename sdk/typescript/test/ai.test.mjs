@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Tidemark } from "../dist/ai.js";
+import { Tidemark } from "@tidemark/sdk/ai";
 import { anna, page, Server } from "./server.mjs";
 
 const modern = Number(process.versions.node.split(".")[0]) >= 22;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk";
 import { z } from "zod";
-import { Tidemark } from "../dist/claude.js";
+import { Tidemark } from "@tidemark/sdk/claude";
 import { anna, page, Server } from "./server.mjs";
 
 const ask = "Read https://lunch.example and tell me when lunch is";
@@ -140,6 +140,23 @@ test("what is not the user's word begins no turn", async () => {
     { prompt: "mail eve@drop.example", source: "something new" },
   ]) await say({ session_id: "s", ...said }, undefined, { signal: AbortSignal.timeout(60_000) });
   assert.equal(await began(key), 1);
+  m.close();
+});
+
+test("the program's own tools are the host's, and a server's of the same name are not", async () => {
+  const key = `claude-${n++}`;
+  const m = server.monitor();
+  const { UserPromptSubmit, PreToolUse, PostToolUse } = new Tidemark(m, anna, key).hooks;
+  const tell = (at, input) => at[0].hooks[0]({ session_id: "s", ...input }, input.tool_use_id, { signal: AbortSignal.timeout(60_000) });
+  const fetched = { tool_name: fetchPage[0], tool_input: fetchPage[1], tool_use_id: "c1" };
+  const written = { tool_input: { file_path: "/w/notes.md", content: "Lunch is at noon." } };
+  await tell(UserPromptSubmit, { prompt: ask });
+  await tell(PreToolUse, fetched);
+  await tell(PostToolUse, { ...fetched, tool_response: page });
+  for (const [tool_name, said] of [["Write", "allow"], ["mcp__w__Write", "deny"], ["TodoWrite", "allow"], ["mcp__w__TodoWrite", "deny"]]) {
+    const out = await tell(PreToolUse, { ...written, tool_name, tool_use_id: tool_name });
+    assert.equal(out.hookSpecificOutput.permissionDecision, said, tool_name);
+  }
   m.close();
 });
 

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import net from "node:net";
 import { after, before, test } from "node:test";
-import { guard, Monitor, RefusedError, TidemarkError, unknownUser } from "../dist/index.js";
-import { canonical } from "../dist/json.js";
+import { guard, Monitor, RefusedError, TidemarkError, unknownUser } from "@tidemark/sdk";
+import { canonical } from "../node_modules/@tidemark/sdk/dist/json.js";
+import { readFileSync } from "node:fs";
 import { anna, page, Server } from "./server.mjs";
 
 let server;
@@ -26,6 +27,17 @@ async function tainted(s) {
   assert.ok((await s.decide("web_fetch", { url: "https://lunch.example" }, "c0")).allowed);
   await s.report("web_fetch", { url: "https://lunch.example" }, page, "c0");
 }
+
+// What is tried is the package as others get it: the tarball, with all that a registry shows of it.
+test("the installed package is whole", () => {
+  const of = (file) => readFileSync(new URL(`../node_modules/@tidemark/sdk/${file}`, import.meta.url), "utf8");
+  const about = JSON.parse(of("package.json"));
+  for (const field of ["license", "author", "homepage", "repository", "bugs", "keywords"]) assert.ok(about[field], field);
+  assert.match(of("LICENSE"), /Apache License\s+Version 2\.0/);
+  assert.doesNotMatch(of("README.md"), /\]\(\.\.|\]\(docs\//); // such links are dead outside the tree
+  assert.match(of("CHANGELOG.md"), /^## /m);
+  for (const { types, default: code } of Object.values(about.exports).filter((e) => typeof e === "object")) assert.ok(of(types) && of(code));
+});
 
 // SDK-8 SDK-12
 test("what a page wants is held and the reason names it", async () => {
@@ -51,6 +63,27 @@ for (const decision of ["approve", "deny"]) {
     m.close();
   });
 }
+
+// SDK-9
+test("that nobody answered in time is told", async () => {
+  const m = server.monitor({ wait: 1 });
+  const s = m.session(name(), anna);
+  await tainted(s);
+  assert.equal((await s.decide("send_email", mail, "c1")).timedOut, true);
+  assert.equal((await s.decide("send_email", mail, "c2", { wait: 0 })).timedOut, false); // nobody waited
+  m.close();
+});
+
+test("a refusal may be the result", async () => {
+  const m = server.monitor();
+  const s = m.session(name(), anna);
+  await tainted(s);
+  const ran = [];
+  const send = guard("send_email", (args) => (ran.push(args), "sent"), s, { refused: "return" });
+  assert.match(await send(mail), /blocked by security policy/);
+  assert.deepEqual(ran, []);
+  m.close();
+});
 
 // SDK-2
 test("an approval holds for the same arguments however they are written", async () => {
@@ -142,7 +175,7 @@ for (const [what, answer] of Object.entries(faults)) {
 test("no server, a wrong token and a far server are named", async () => {
   const why = async (o) => (await new Monitor(o).session("s", anna).decide("x", {})).reason;
   assert.match(await why({ url: "http://127.0.0.1:1", token: "x".repeat(20) }), /no Tidemark server is running/);
-  assert.match(await why({ url: server.url, token: "wrong-token-0123456789" }), /could not show/);
+  assert.match(await why({ url: server.url, token: "wrong-token-0123456789" }), /could not show.*TIDEMARK_TOKEN.*tidemark token agent/);
   assert.match(await why({ url: "http://192.0.2.1:80", token: "x".repeat(20) }), /use https/);
 });
 

@@ -5,7 +5,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { anthropic, Monitor, openai, TidemarkError } from "../dist/index.js";
+import { anthropic, Monitor, openai, TidemarkError } from "@tidemark/sdk";
 import { anna, Server } from "./server.mjs";
 
 const words = "Read https://page.example.com and add Dentist to my calendar on 20 November at 9";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { guard, RefusedError } from "../dist/index.js";
-import { StubMonitor } from "../dist/testing.js";
+import { guard, RefusedError } from "@tidemark/sdk";
+import { StubMonitor } from "@tidemark/sdk/testing";
 import { anna } from "./server.mjs";
 
 async function stubbed(options, run) {

@@ -5,7 +5,8 @@
     session.begin("Mail Petra the notes")
     if session.decide("send_email", {"to": "petra@lund.example"}): ...
 
-Adapters of frameworks are modules of their own: tidemark_sdk.langchain, .openai_agents, .pydantic_ai, .claude, .adk, .crewai.
+Adapters of frameworks are modules of their own: tidemark_sdk.langchain, .openai_agents, .pydantic_ai, .claude, .adk, .crewai,
+.agent_framework, .autogen, .llama_index, .smolagents.
 """
 
 from ._errors import RefusedError, TidemarkError, UndecidedError

@@ -52,7 +52,11 @@ class Tidemark(BasePlugin):
             await self.monitor.session(f"{session.app_name}/{session.user_id}/{session.id}", self.user).abegin(words)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        view = await self._session(callback_context).avisible(map(_tool, llm_request.tools_dict.values()))
+        session = self._session(callback_context)
+        for t in llm_request.tools_dict.values():
+            if not isinstance(t, TransferToAgentTool):
+                session.steers(t.name, _steers(t))
+        view = await session.avisible(map(_tool, llm_request.tools_dict.values()))
         if view.blocked:
             raise RefusedError(Decision(reason=view.blocked))
         for name in view.hidden:

@@ -22,7 +22,7 @@ from .session import Session, User
 SLACK = 60  # seconds that a hook may take longer than a person
 
 # The tools by which the program steers itself. Tools of servers and of the application have names that begin with mcp__, so no other
-# tool can have one of these.
+# tool can have one of these: a name without it is the program's own, and works where that runs.
 CONTROL = (
     "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion",
     "Task", "Agent", "TaskOutput", "AgentOutputTool",
@@ -50,6 +50,9 @@ class Tidemark:
     def _session(self, i: Any) -> Session:
         session = self.monitor.session(self._conversation or i["session_id"], self.user)
         session.control_tools = CONTROL
+        name = str(i.get("tool_name") or "")
+        if name and not name.startswith("mcp__"):
+            session.works_here(name, True)
         return session
 
     async def _prompt(self, i: Any, tool_use_id: str | None, context: Any) -> Any:

@@ -27,9 +27,9 @@ try:
 except ImportError as e:  # pragma: no cover
     raise ImportError(f"{e}. Install it with: pip install 'tidemark-sdk[langchain]'") from e
 
-from ._errors import RefusedError, TidemarkError, UndecidedError
+from ._errors import RefusedError, TidemarkError
 from .monitor import Monitor
-from .session import Decision, Session, Tool, User, View, undecided
+from .session import Decision, Session, Tool, User, View, unasked, undecided
 
 Call = tuple[str, dict[str, Any], str]  # name, arguments, id
 
@@ -100,21 +100,22 @@ class Tidemark(Middleware):
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
         session = self._session(request.state, request.runtime)
-        out = handler(_narrowed(request, session.visible(self._tools(request))))
+        out = handler(_narrowed(request, session.visible(self._tools(request, session))))
         for name, result in _at_the_provider(out):
             session.report(name, {}, result)
         return out
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]) -> Any:
         session = self._session(request.state, request.runtime)
-        out = await handler(_narrowed(request, await session.avisible(self._tools(request))))
+        out = await handler(_narrowed(request, await session.avisible(self._tools(request, session))))
         for name, result in _at_the_provider(out):
             await session.areport(name, {}, result)
         return out
 
-    def _tools(self, request: ModelRequest[Any]) -> Iterator[Tool]:
+    def _tools(self, request: ModelRequest[Any], session: Session) -> Iterator[Tool]:
         for t in request.tools:
             name = _name(t)
+            _declare(session, name, t)
             if isinstance(t, dict) and "function" not in t:
                 if name not in self._told:
                     self._told.add(name)
@@ -128,7 +129,7 @@ class Tidemark(Middleware):
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         session, (name, args, call_id) = self._session(request.state, request.runtime), _call(request)
-        session.steers(name, _steers(request.tool))
+        _declare(session, name, request.tool)
         d = session.decide(name, args, call_id, wait=0 if self._pause else None, changeable=True)
         if d.held and self._pause:
             interrupt(_asked(name, args, d))
@@ -140,7 +141,7 @@ class Tidemark(Middleware):
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]) -> Any:
         session, (name, args, call_id) = self._session(request.state, request.runtime), _call(request)
-        session.steers(name, _steers(request.tool))
+        _declare(session, name, request.tool)
         d = await session.adecide(name, args, call_id, wait=0 if self._pause else None, changeable=True)
         if d.held and self._pause:
             interrupt(_asked(name, args, d))
@@ -157,10 +158,23 @@ STEERING = (
 )  # fmt: skip
 
 
+# deepagents' tools for the files of the agent: in the state of the graph, or where its backend keeps them. Its shell is not among them.
+FILES, FILED = ("deepagents.middleware.filesystem",), ("ls", "read_file", "write_file", "edit_file", "glob", "grep")
+
+
+def _declare(session: Session, name: str, tool: Any) -> None:
+    session.steers(name, _steers(tool))
+    session.works_here(name, name in FILED and _written_in(tool, FILES))
+
+
 def _steers(tool: Any) -> bool:
+    return _written_in(tool, STEERING)
+
+
+def _written_in(tool: Any, modules: tuple[str, ...]) -> bool:
     """Whether a tool is the framework's own, by where its function was written."""
     made = [f for f in (getattr(tool, "func", None), getattr(tool, "coroutine", None)) if f is not None]
-    return bool(made) and all(getattr(f, "__module__", None) in STEERING for f in made)
+    return bool(made) and all(getattr(f, "__module__", None) in modules for f in made)
 
 
 def _last(state: Any) -> Any:
@@ -247,7 +261,7 @@ class Net(BaseCallbackHandler):
         if call_id is None:
             return  # a tool that another one calls is part of that one
         if why := undecided(call_id, inputs or {}):
-            raise UndecidedError(
+            raise unasked(
                 f"{serialized.get('name')} was about to run, and {why}. Give the agent that calls it middleware=[..., tidemark], "
                 "with Tidemark as the last one; a sub-agent of deepagents takes it as its own \"middleware\"."
             )

@@ -13,14 +13,16 @@ agents of a turn share its session.
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from typing import Any, cast
 
 try:
     from agents import Agent, FunctionTool, Handoff, RunHooks
+    from agents.agent import AgentBase
     from agents.tool import invoke_function_tool
     from agents.tool_context import ToolContext
 except ImportError as e:  # pragma: no cover
@@ -28,7 +30,7 @@ except ImportError as e:  # pragma: no cover
 
 from ._errors import RefusedError, TidemarkError, UndecidedError
 from .monitor import Monitor
-from .session import Decision, Session, Tool, User
+from .session import Decision, Session, Tool, User, inside, unasked
 
 _session: ContextVar[Session | None] = ContextVar("tidemark_openai_session", default=None)
 
@@ -122,6 +124,8 @@ class GuardedAgent(Agent[Any]):
                     f"the agent {inner.name!r} is used as a tool, and nobody asks Tidemark about its calls: "
                     f"tidemark.guard({inner.name}).as_tool(...)"
                 )
+        for t in tools:
+            _current().steers(t.name, _steers(t))
         view = await _current().avisible([_tool(t) for t in tools])
         if view.blocked:
             raise RefusedError(Decision(reason=view.blocked))
@@ -188,6 +192,25 @@ def _parsed(arguments: str) -> Any:
         return json.loads(arguments or "{}")
     except ValueError:
         return arguments  # no object: refused as it is
+
+
+def _net(get_all_tools: Callable[..., Any]) -> Callable[..., Any]:
+    """Below all agents of this process: in a turn, or inside a guarded call, one whose tools ask nobody stops before its model is asked."""
+
+    @functools.wraps(get_all_tools)
+    async def all_tools(self: AgentBase[Any], *args: Any, **kwargs: Any) -> Any:
+        tools = await get_all_tools(self, *args, **kwargs)
+        if tools and not isinstance(self, GuardedAgent) and (inside() or _session.get() is not None):
+            raise unasked(
+                f"the agent {self.name!r} was about to run in a turn of Tidemark's, and nobody asked Tidemark about its tools: "
+                f"Runner.run(tidemark.guard({self.name}), ...)"
+            )
+        return tools
+
+    return all_tools
+
+
+AgentBase.get_all_tools = _net(AgentBase.get_all_tools)  # type: ignore[method-assign]
 
 
 class Net(RunHooks[Any]):

@@ -26,9 +26,9 @@ try:
 except ImportError as e:  # pragma: no cover
     raise ImportError(f"{e}. Install it with: pip install 'tidemark-sdk[pydantic-ai]'") from e
 
-from ._errors import RefusedError, UndecidedError
+from ._errors import RefusedError
 from .monitor import Monitor
-from .session import Decision, Session, Tool, User, inside
+from .session import Decision, Session, Tool, User, inside, unasked
 
 
 class Tidemark(AbstractCapability[Any]):
@@ -135,7 +135,7 @@ def _net(execute: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(execute)
     async def execute_tool_call(self: ToolManager[Any], validated: Any, *args: Any, **kwargs: Any) -> Any:
         if inside() and not _is_guarded(self.toolset):
-            raise UndecidedError(
+            raise unasked(
                 f"{validated.call.tool_name} was about to run in an agent that a guarded tool started, and nobody asked Tidemark about "
                 "it. Give that agent capabilities=[Tidemark(user)] too."
             )

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Mapping
 from contextvars import ContextVar
 
-from ._errors import RefusedError, TidemarkError
+from ._errors import RefusedError, TidemarkError, UndecidedError
 from ._http import Answer, Request
 from ._json import MAX_BODY, UnsendableError, canonical, cut, sendable, text_of, whole
 from ._light import Value, cast
@@ -101,6 +102,10 @@ class Decision(Value):
     def held(self) -> bool:
         return bool(self.ticket)
 
+    def late(self) -> Decision:
+        """The same of a held call for which as long was waited as was to be, and nobody answered."""
+        return Decision(self.allowed, self.reason, self.verdict, self.rule, self.taint, self.ticket, self.question, True, self.args)
+
     def check(self) -> None:
         """Raise RefusedError unless the call may run."""
         if not self.allowed:
@@ -136,10 +141,12 @@ class _Running:
         self.session, self.call_id, self.args, self.tool = session, call_id, args, tool
         self.children: list[str] = []
         self.started = False
+        self.broke: UndecidedError | None = None  # what a net raised inside
         self._token: Token[_Running | None] | None = None
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _Running:
         self._token = _running.set(self)
+        return self
 
     def __exit__(self, *failed: object) -> None:
         if self._token is not None:
@@ -162,6 +169,15 @@ def kept_here() -> _Running:
     if r is None or not r.tool:
         raise TidemarkError("a tool whose results are kept from the model runs inside a guarded agent only")
     return r
+
+
+def unasked(why: str) -> UndecidedError:
+    """What a net raises. Frameworks make words for the model of what a tool raises: the guarded call that it was inside raises it again,
+    so that the run stops."""
+    e = UndecidedError(why)
+    if (r := _running.get()) is not None:
+        r.broke = e
+    return e
 
 
 def undecided(call_id: str, args: Any) -> str:
@@ -221,19 +237,27 @@ class Session:
     def __init__(self, monitor: Monitor, key: str, user: User | None, parent: str = "") -> None:
         self.monitor, self.key, self.user, self.parent = monitor, key, user, parent
         self.control_tools: tuple[str, ...] = ()  # of the framework itself, as its adapter knows them; beside those of the monitor
+        self.host_tools: tuple[str, ...] = ()  # of the program that the framework is: they work where it runs; beside those of the monitor
         self._steered = False  # an adapter has said so of a tool: then it is also said that none is left
+        self._strange: tuple[set[str], set[str]] = (set(), set())  # names of tools that are not the framework's, for each of the two
         self._lock = threading.Lock()
         self._owed: list[bytes] = []
         self._children: dict[str, list[str]] = {}
         self._ticket = ""  # that the session is ours; in memory and nowhere else
 
     def steers(self, name: str, own: bool) -> None:
-        """Whether the tool that is about to be called by this name is the framework's own, by which it steers itself. Adapters tell by
-        what the tool is, never by its name: where another tool has the name, it is an ordinary one again."""
-        rest = tuple(n for n in self.control_tools if n != name)
-        if own or len(rest) < len(self.control_tools):
-            self._steered = True
-            self.control_tools = (*rest, name) if own else rest
+        """Whether the tool that is offered or about to be called by this name is the framework's own, by which it steers itself. Adapters
+        tell by what the tool is, never by its name. The server is told names: one that another tool has too is an ordinary one, for as
+        long as the session lives, so that no call can pass under the word for another that runs beside it."""
+        with self._lock:
+            before = self.control_tools
+            self.control_tools = _declared(before, self._strange[0], name, own)
+            self._steered = self._steered or before != self.control_tools
+
+    def works_here(self, name: str, own: bool) -> None:
+        """Whether the tool of this name is the framework's own and works where the program runs (its files), told in the same way."""
+        with self._lock:
+            self.host_tools = _declared(self.host_tools, self._strange[1], name, own)
 
     # The user speaks.
 
@@ -282,7 +306,7 @@ class Session:
         yield from self._settle()
         event: dict[str, Any] = {"messages": [], "systemPrompt": "", "model": model, "iteration": 0, "sessionKey": self.key}
         event["tools"] = [t._wire() for t in tools]  # pyright: ignore[reportPrivateUsage]
-        event["hostTools"] = list(self.monitor.host_tools)
+        event["hostTools"] = self._host()
         answer = _object((yield self._hook("before_llm_call", event, self._ctx())))
         note = _member(answer)
         if answer.get("block"):
@@ -328,6 +352,8 @@ class Session:
             left -= piece
             if d.held and left > 0:
                 continue
+            if d.held and piece:
+                return d.late()
             if d.args is not None and not changeable:
                 return Decision(reason="Tidemark: a plugin changed the parameters of this call, which cannot be carried out here.")
             return d
@@ -465,7 +491,13 @@ class Session:
     def _end(self, content: str) -> Steps[None]:
         yield from self._settle()
         event = {"content": whole(content), "sessionKey": self.key}
-        answer = _object((yield self._hook("before_response_emit", event, self._ctx())))
+        came = yield self._hook("before_response_emit", event, self._ctx())
+        if came.status == 403 and not self._ticket and b"problem:ticket" in came.body:
+            # The process that began the session alone can seal its turns. A run that was saved there and goes on here ends all the same.
+            why = "another process began this session, so the turn stays open, and no plugin of the server saw the answer"
+            warnings.warn(why, stacklevel=2)
+            return
+        answer = _object(came)
         _member(answer)
         if answer.get("block"):
             raise RefusedError(Decision(reason=str(answer.get("blockReason") or "Tidemark holds this answer back.")))
@@ -493,8 +525,10 @@ class Session:
     def execute(self, tool: str, args: Any, call_id: str, run: Callable[[], R], came: Came[R] | None = None) -> R:
         """Run what was decided, and tell what came back; came takes a result apart into what to tell and whether it is an error."""
         try:
-            with self.inside(call_id, args, tool):
+            with self.inside(call_id, args, tool) as r:
                 out = run()
+            if r.broke is not None:
+                raise r.broke
         except BaseException as e:
             self.report(tool, args, f"{type(e).__name__}: {text_of(e)}", call_id, error=True)
             raise
@@ -504,8 +538,10 @@ class Session:
 
     async def aexecute(self, tool: str, args: Any, call_id: str, run: Callable[[], Awaitable[R]], came: Came[R] | None = None) -> R:
         try:
-            with self.inside(call_id, args, tool):
+            with self.inside(call_id, args, tool) as r:
                 out = await run()
+            if r.broke is not None:
+                raise r.broke
         except BaseException as e:
             await self.areport(tool, args, f"{type(e).__name__}: {text_of(e)}", call_id, error=True)
             raise
@@ -530,7 +566,7 @@ class Session:
 
     def _ctx(self) -> dict[str, Any]:
         # Any hook may be the first that a server hears of a turn, so each says whose tools they are.
-        ctx: dict[str, Any] = {"sessionKey": self.key, "hostTools": list(self.monitor.host_tools)}
+        ctx: dict[str, Any] = {"sessionKey": self.key, "hostTools": self._host()}
         ctx["hello"] = {"version": 1, "agent": "sdk-python"} | ({"ticket": self._ticket} if self._ticket else {})
         control = dict.fromkeys((*self.monitor.control_tools, *self.control_tools))
         if control or self._steered:
@@ -539,11 +575,22 @@ class Session:
             ctx["agentId"] = self.monitor.agent
         return ctx
 
+    def _host(self) -> list[str]:
+        return list(dict.fromkeys((*self.monitor.host_tools, *self.host_tools)))
+
     def _hook(self, name: str, event: Mapping[str, Any], ctx: Mapping[str, Any], wait: int = 0) -> Request:
         body = canonical({"event": event, "ctx": ctx})
         if len(body) > MAX_BODY:
             raise UnsendableError(f"{len(body)} bytes are more than the server takes ({MAX_BODY})")
         return Request("POST", f"/v1/hooks/{name}", body, self.monitor.limit + wait)
+
+
+def _declared(names: tuple[str, ...], strange: set[str], name: str, own: bool) -> tuple[str, ...]:
+    if not own:
+        strange.add(name)
+    if name not in strange:
+        return names if name in names else (*names, name)
+    return tuple(n for n in names if n != name)
 
 
 def current(name: str = "agent") -> Session | None:
