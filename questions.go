@@ -28,7 +28,7 @@ func (s *live) question(r approval.Request, now int64) Question {
 		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), timeLeft: time.Duration(max(0, r.Expires-now)),
 		codeLeft: time.Duration(max(0, r.CodeLives()-now)),
 	}
-	q.By, q.Agent, q.Agreed, q.Wordless = r.By, s.state.Agent, r.Agreed, s.state.WordsUnknown()
+	q.By, q.Agent, q.Agreed, q.People, q.Wordless = r.By, s.state.Agent, r.Agreed, r.People, s.state.WordsUnknown()
 	if r.State == approval.Pending && now >= r.Expires {
 		q.State = "expired"
 	}

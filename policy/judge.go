@@ -32,7 +32,7 @@ func (s *Set) Judge(in *Input) Decision {
 			d.LogContext, d.PersistGraph = d.LogContext || p.log, d.PersistGraph || p.persist
 		}
 	}
-	if len(r.conds) == 0 && r.needs == nil {
+	if len(r.conds) == 0 && r.needs == nil && len(s.facts.readers) == 0 {
 		return d
 	}
 	return r.ask(in, at, c, d)

@@ -67,7 +67,9 @@ type State struct {
 	writeSize int64 // of all of them
 	questions map[string]*evidence
 	cautious  map[string]bool // tools that declare themselves cautioned
-	wordless  bool            // a door that cannot hear the user began a turn
+	marks     map[string]int64
+	bounds    []string
+	wordless  bool // a door that cannot hear the user began a turn
 }
 
 var _ policy.History = (*State)(nil)
@@ -121,7 +123,10 @@ func (s *State) Apply(e *event.Event) {
 		s.decided(e)
 		s.laid(e.Decided.Temp)
 	case event.ResultSeen:
-		s.count(e.Seen.Tool).results++
+		c := s.count(e.Seen.Tool)
+		if c.results++; !e.Seen.Error {
+			c.done++
+		}
 	case event.Answered:
 		s.answered(e)
 	case event.TryFailed:
@@ -217,6 +222,7 @@ func (s *State) began(b *event.Began) {
 	if s.Version == 1 {
 		s.Kin = b.Kin
 	}
+	s.bind(b.Bounds)
 	s.wordless = s.wordless || b.Wordless
 	s.host(b.HostTools, b.ControlTools)
 	s.said(b.Words, b.Contract)
