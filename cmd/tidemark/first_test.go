@@ -53,3 +53,34 @@ func TestTheFirstMinutesFailWhereNothingIsBlocked(t *testing.T) {
 		t.Errorf("got %v\n%s", err, out)
 	}
 }
+
+// Who slips is told what may have been meant.
+func TestSlipsAreTold(t *testing.T) {
+	data := t.TempDir()
+	for line, want := range map[string]string{
+		"try x --raed y":                     "did you mean --read?",
+		"audit --snce 1h":                    "did you mean --since?",
+		"service instal":                     "did you mean install?",
+		"mcp lst":                            "did you mean list?",
+		"install clade":                      "did you mean claude?",
+		"uninstall codx":                     "did you mean codex?",
+		"completion fsh":                     "fish",
+		"audit --since tomorrow":             "is no time",
+		"audit --since 1h --from 2026-03-01": "give one",
+	} {
+		_, errOut, code := command(t, append(strings.Fields(line), "--data", data)...)
+		if code != exitUsage || !strings.Contains(errOut, want) {
+			t.Errorf("%s: exit %d, %s; want %q", line, code, errOut, want)
+		}
+	}
+	if out, _, code := command(t, "--version"); code != exitOK || !strings.HasPrefix(out, "tidemark ") {
+		t.Errorf("--version: exit %d, %s", code, out)
+	}
+	if out, _, code := command(t, "--version", "--json"); code != exitOK || !strings.Contains(out, `"version"`) {
+		t.Errorf("--version --json: exit %d, %s", code, out)
+	}
+	out, _, _ := command(t, "__complete", "install", "cla")
+	if !strings.Contains(out, "claude") {
+		t.Errorf("completion does not know agents: %s", out)
+	}
+}
