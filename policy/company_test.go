@@ -315,3 +315,40 @@ func TestEveryTextOfACall(t *testing.T) {
 		}
 	}
 }
+
+// N11, N12: check tells of an override that opens everything or nothing, and May names every rule that can speak about a tool.
+func TestWhatSpeaksAboutATool(t *testing.T) {
+	file := readers + `
+rules:
+  - {name: large, when: act == "pay" && amount > 100, effect: escalate}
+  - {name: other, tools: [read], when: taint >= shared, effect: deny}
+  - {name: first, tools: [make_payment], onlyAfter: [sign_off], effect: deny}
+toolOverrides: {add_comment: {"*": allow}, read_notes: {"*": allow}, wipe: {untrusted: allow}}
+agents: {github: {toolOverrides: {post_comment: {"*": allow}, exec: {untrusted: restrict}}}}
+`
+	set, faults := policy.Parse("f", []byte(file))
+	if faults.Err() != nil {
+		t.Fatal(faults)
+	}
+	text := faults.Error()
+	for _, want := range []string{"toolOverrides.add_comment.* lets every call of it run", "post_comment", "loosens nothing"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\ndoes not say %q", text, want)
+		}
+	}
+	if len(faults) != 2 {
+		t.Errorf("got %d warnings, want 2: a read, one level and what tightens are none\n%s", len(faults), text)
+	}
+	var got []string
+	for _, r := range set.May("make_payment", trust.Owner) {
+		got = append(got, r.Rule)
+	}
+	for _, want := range []string{"rules.large", "rules.first", "trustRules.personnel"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("got %v, want %s among them", got, want)
+		}
+	}
+	if slices.Contains(got, "rules.other") {
+		t.Errorf("got %v: a rule about another tool", got)
+	}
+}
