@@ -84,3 +84,24 @@ func TestSlipsAreTold(t *testing.T) {
 		t.Errorf("completion does not know agents: %s", out)
 	}
 }
+
+// N25: a call is tried as the agent's hook would tell of it, and what was read is worth what its address is.
+func TestTryKnowsTheNamesOfAgentsAndAddresses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.yaml")
+	writeFile(t, file, "rules:\n  - {name: no-shell, tools: [exec], when: 'args.command.contains(\"rm\")', effect: deny}\n"+
+		"trustRules:\n  - {name: wiki, tools: [web_fetch], url: [\"https://wiki.corp.example/**\"], trust: local}\n"+
+		"toolOverrides: {deploy: {untrusted: restrict}}\n")
+	for line, want := range map[string]string{
+		`try Bash {"command":"rm\tx"} --agent claude`:                                              "exec: deny\n",
+		`try shell {"command":["rm","x"]} --agent codex`:                                           "exec: deny\n",
+		`try Bash {"command":"rm\tx"}`:                                                             "bash: ",
+		`try deploy {} --said go --read a --url https://wiki.corp.example/x`:                       "deploy: a",
+		`try deploy {} --said go --read a --from WebFetch --agent claude --url https://x.example/`: "deploy: deny\n",
+		`try deploy {} --said go --read a --url https://wiki.corp.example.evil.example/`:           "deploy: deny\n",
+	} {
+		out, errOut, code := command(t, append(strings.Fields(line), "--config", file, "--data", t.TempDir())...)
+		if code != exitOK || !strings.HasPrefix(out, want) {
+			t.Errorf("%s: exit %d, %s%s; want %q", line, code, out, errOut, want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/people/consent"
@@ -96,7 +97,9 @@ func Try(ctx context.Context, set *policy.Set, t office.Trial) (office.Tried, er
 	if _, err := args.Fields(); err != nil {
 		return office.Tried{}, fmt.Errorf("%w: the arguments are no JSON object: %w", office.ErrTrial, err)
 	}
-	run := replay.Run{ID: "try"}
+	run := replay.Run{ID: "try", HostTools: catalogue.HostTools(t.Agent), ControlTools: catalogue.ControlTools(t.Agent)}
+	t.Tool, t.Args = catalogue.AtHook(t.Agent, t.Tool, t.Args) // as its hook would tell of it
+	t.From, _ = catalogue.AtHook(t.Agent, t.From, []byte("{}"))
 	if len(t.Tools) > 0 {
 		var err error
 		if run.Tools, err = replay.Definitions(t.Tools); err != nil {
@@ -147,7 +150,8 @@ func before(run *replay.Run, t *office.Trial) error {
 		if _, err := args.Fields(); err != nil || name == "" {
 			return fmt.Errorf("%w: %q is no tool with arguments: write 'TOOL {\"name\":\"value\"}'", office.ErrTrial, done)
 		}
-		add(name, rest, `{"ok":true}`)
+		name, sent := catalogue.AtHook(t.Agent, name, []byte(rest))
+		add(name, string(sent), `{"ok":true}`)
 	}
 	where, err := strictjson.Marshal(struct {
 		URL string `json:"url,omitempty"`
