@@ -189,6 +189,9 @@ func TestCompanyRulesOutliveARestart(t *testing.T) {
 	if err != nil || v.Held == nil || v.Held.People != 2 {
 		t.Fatalf("got %+v, %v; want a question for two", v.Held, err)
 	}
+	if !strings.Contains(v.Held.Text(), "It takes: 2 people") {
+		t.Errorf("the question does not say that it takes two:\n%s", v.Held.Text())
+	}
 	if err := w.Ran(t.Context(), ref, book, "claude"); err == nil {
 		if q, _ := w.Question(t.Context(), "s", v.Held.ID); !q.Pending() {
 			t.Error("a host's word for it counts as two people")

@@ -328,8 +328,8 @@ func (q *Question) card() *question.Card {
 	return &question.Card{
 		Tool: q.Tool, Args: q.Args, Act: q.Act, Reason: q.Reason, Blocked: q.Kind == policy.KindIntentBlock,
 		Tainted: q.Kind == policy.KindTaintEscalation, Values: q.Values, Item: q.Item, Words: q.Words, Sources: q.Sources,
-		Opinion: q.Opinion, Agreed: q.Agreed, Wordless: q.Wordless, Unread: q.Unread, Abandoned: q.Abandoned, Once: q.Allows, Task: q.Task,
-		Always: q.Always, Reads: q.Reads,
+		Opinion: q.Opinion, People: q.People, Agreed: q.Agreed, Wordless: q.Wordless, Unread: q.Unread, Abandoned: q.Abandoned,
+		Once: q.Allows, Task: q.Task, Always: q.Always, Reads: q.Reads,
 	}
 }
 
