@@ -83,8 +83,12 @@ func (r *reader) tightOverride(name string, k configfile.Key, s *scope) {
 	}
 	if looser {
 		r.loosens(k.Value, stays.Mode())
-	} else if own := s.overrides[name]; s.root().needs != nil && allows(own, k.Name) && !s.parent.overrides[name].at(trust.Untrusted).given {
-		r.Warnf(k.Value.Pos, "%s loosens nothing: an agent can only tighten, and calls of %s are judged by the table as before", k.Value.Path, name)
+		return
+	}
+	said := s.parent.overrides[name].at(trust.Untrusted).given
+	if s.root().needs != nil && !said && allows(s.overrides[name], k.Name) {
+		r.Warnf(k.Value.Pos, "%s loosens nothing: an agent can only tighten, and calls of %s are judged by the table as before",
+			k.Value.Path, name)
 	}
 }
 
