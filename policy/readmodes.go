@@ -71,8 +71,8 @@ func (r *reader) readOverrides(n *configfile.Node, s *scope, prefix string) {
 	}
 }
 
-// opensAll warns of an entry after which nobody looks at the calls of a tool that does more than read. Of one that nobody understands it
-// is the way to say that it is fine.
+// opensAll warns of an entry after which nobody looks at the calls of a tool that does more than read. Of one that nobody understands
+// it is the way to say that it is fine.
 func (r *reader) opensAll(k configfile.Key, name string, s *scope) {
 	if deed := warrant.DeedOf(name); s.needs != nil && deed != warrant.Read && deed != warrant.Unknown {
 		r.Warnf(k.Pos, "toolOverrides.%s.* lets every call of it run, whatever it does and whoever wanted it: the table of %s is not asked "+

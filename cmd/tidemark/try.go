@@ -55,7 +55,7 @@ with --config, or without a server, the file is.`,
 	fl.StringArrayVar(&f.done, "done", nil, "a call that ran before, as 'TOOL' or 'TOOL {JSON}'")
 	fl.StringVar(&f.at, "at", "", "when it is, as 2026-03-01T22:30:00+01:00; now if absent")
 	fl.StringVar(&f.tools, "tools", "", "file with the definitions of the agent's tools (OpenAI, Anthropic or MCP, JSON)")
-	fl.StringVar(&f.agent, "agent", "", "agent whose overrides apply; of one that is known here tools may have their own names (claude: Bash, WebFetch)")
+	fl.StringVar(&f.agent, "agent", "", "agent whose overrides apply; tools may have its own names for them (claude: Bash)")
 	return cmd
 }
 
