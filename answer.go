@@ -463,10 +463,8 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 // electAlone asks whether somebody may release a write by themselves. Several people approve the call's
 // own question.
 func (m *Monitor) electAlone(s *live, w *session.Write, by string, now int64) error {
-	if m.electors == nil {
-		return nil
-	}
-	c := Case{Agent: s.state.Agent, Tool: w.Tool, Kind: policy.KindEscalate, Asked: time.Unix(0, w.Time), Now: time.Unix(0, now)}
+	c := Case{Agent: s.state.Agent, Tool: w.Tool, Kind: policy.KindEscalate, People: w.People}
+	c.Asked, c.Now = time.Unix(0, w.Time), time.Unix(0, now)
 	for _, c.Act = range []string{"create", "change", "tidy"} { // what a write can be
 		enough, err := m.electors.Elect(c, by, nil)
 		if err == nil && !enough {

@@ -44,9 +44,7 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args, Danger: x.dangerous(v),
 	}
 	x.judgedBy(&h)
-	if m.electors != nil {
-		h.Counts = func(by string) bool { return m.counts(x, v, by) }
-	}
+	h.Counts = func(by string) bool { return m.counts(x, v, by) }
 	if id, ok := book.Covers(h, x.now); ok {
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
 		v.Item = &event.Covering{ID: id, Giver: "answer"}
@@ -194,7 +192,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		ID: id, CodeHash: approval.HashCode(s.name, code), Replaces: old.ID,
 		CodeExpires: x.now + int64(set.Settings().ApprovalTTL), Expires: expires,
 		Args:  shownArgs(set, x.redactedArgs(v.Tool)),
-		Words: words, Sources: tainting(v.Taint),
+		Words: words, Sources: tainting(v.Taint), People: v.people(),
 	}
 	var found *warrant.Warrant // none where no rule asks
 	if s.input.Facts != nil {
@@ -332,7 +330,7 @@ func (x *step) request(v *Verdict) approval.Request {
 	return approval.Request{
 		ID: d.Ask.ID, Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Step: v.Step,
 		Kind: v.Kind, Rule: v.Rule, Reason: reason, Args: d.Ask.Args, Asked: x.now, Expires: d.Ask.Expires, CodeEnds: d.Ask.CodeExpires,
-		Keeps: approval.Kept(*d.Ask.Keeps),
+		Keeps: approval.Kept(*d.Ask.Keeps), People: d.Ask.People,
 	}
 }
 
@@ -357,11 +355,13 @@ type Electors interface {
 type Case struct {
 	Agent, Tool, Act, Kind string
 	Asked, Now             time.Time
+
+	People int // how many people must approve by the policy's own rules; 0: as the electors say
 }
 
 // Case is what the question is about.
 func (q *Question) Case(now time.Time) Case {
-	return Case{Agent: q.Agent, Tool: q.Tool, Act: q.Act, Kind: q.Kind, Asked: q.Asked, Now: now}
+	return Case{Agent: q.Agent, Tool: q.Tool, Act: q.Act, Kind: q.Kind, Asked: q.Asked, Now: now, People: q.People}
 }
 
 // ErrElector is returned for an approval by somebody whose approval does not count.
@@ -370,7 +370,7 @@ var ErrElector = errors.New("this approval does not count")
 // counts reports whether somebody who opened more than one call would be enough for this one.
 func (m *Monitor) counts(x *step, v *Verdict, by string) bool {
 	now := time.Unix(0, x.now)
-	c := Case{Agent: x.live.state.Agent, Tool: v.Tool, Kind: v.Kind, Asked: now, Now: now}
+	c := Case{Agent: x.live.state.Agent, Tool: v.Tool, Kind: v.Kind, Asked: now, Now: now, People: v.people()}
 	if x.live.input.Facts != nil && x.live.facts.Found != nil {
 		c.Act = x.live.facts.Found.Deed.String()
 	}
@@ -381,9 +381,6 @@ func (m *Monitor) counts(x *step, v *Verdict, by string) bool {
 // elect asks whether a vote that approves counts, and is enough.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) elect(s *live, v *Vote, now int64) (enough bool, err error) {
-	if m.electors == nil {
-		return true, nil
-	}
 	enough = true
 	for _, id := range v.IDs {
 		r, _ := s.state.Book.Request(id)

@@ -160,7 +160,7 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	}
 	words := t.speaksForUser(open.Level)
 	if trace := s.noteMessage(t, words, label, family.argued); event.Began != nil {
-		event.Began.Trace = trace
+		event.Began.Trace, event.Began.Bounds = trace, family.bounds
 		if s.state.Version == 0 {
 			event.Began.Kin = family.kin
 		}
@@ -425,6 +425,7 @@ type family struct {
 	said   []utterance
 	kin    []event.Kin // where it was said
 	argued bool
+	bounds []string // the rules whose readers may read what they have read
 }
 
 func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
@@ -442,7 +443,7 @@ func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
 			return err
 		}
 		argued, _ := c.Is("argued", "")
-		f.argued = argued || s.state.Tainted()
+		f.argued, f.bounds = argued || s.state.Tainted(), slices.Clone(s.state.Bounds())
 		return nil
 	})
 	return f, err

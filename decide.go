@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/patience"
@@ -303,6 +304,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	s, set, name := x.live, x.set, tool.Name(x.call.Name)
 	in := &s.input
 	fill(in, s, x.taint, name, &x.args)
+	in.Now = time.Unix(0, x.now)
 	candidate := m.shadow.Load()
 	if err := m.agree(ctx, x); err != nil {
 		return err
@@ -340,6 +342,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	if candidate != nil {
 		x.decided.Shadow = x.beside(candidate.For(s.state.Agent), in)
 	}
+	x.marks(candidate)
 	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons
 	v.Tool, v.Taint, v.Step, v.carries = name, x.taint.Mark, uint64(s.state.Steps())+1, len(x.holds) > 0
 	x.describe(v, traits)
@@ -399,7 +402,7 @@ func (x *step) conclude(v *Verdict, gated bool) {
 	if v.Effect != policy.Allow && len(v.Reasons) > 0 {
 		d.Reason = v.Reasons[0].Text
 	}
-	if d.Dialog = ""; v.Held != nil {
+	if d.Dialog = ""; v.Held != nil && v.Held.People < 2 { // a dialog does not say who answered
 		d.Dialog = x.dialog
 	}
 	e.Kind, e.Time, e.Branch, e.Turn, e.Iteration, e.Decided = event.CallDecided, x.now, x.ref.Branch, turn.ID, turn.Iteration, d

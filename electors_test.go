@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // both takes two different people, neither of whom is called mallory.
@@ -140,4 +141,80 @@ func TestAGrantOfOneCoversNothingThatTakesTwo(t *testing.T) {
 	w.want(policy.Allow, main("s"), c)
 	w.Monitor = newMonitor(t, tidemark.Options{Policy: parse(t, byLevels), Store: w.store, Now: w.clock.Now, Rand: newDice(), Electors: &both{}})
 	w.want(policy.Confirm, main("s"), c)
+}
+
+// companyRules are order, once, a second person and readers, as a file has them.
+const companyRules = `
+groups: {staff: [head@quay.example]}
+trustRules: [{name: personnel, tools: [open_personnel], readers: [staff]}]
+rules:
+  - {name: first, tools: [release_notes], onlyAfter: [file_review], effect: deny}
+  - {name: notice, tools: [post_notice], once: args.berth, effect: deny}
+  - {name: two, tools: [book_transfer], people: 2, effect: escalate}
+toolOverrides: {release_notes: {"*": allow}, post_notice: {"*": allow}, file_review: {"*": allow}, open_personnel: {"*": allow}, send_letter: {"*": allow}}
+`
+
+// BEY-10 AUD-02: what rules want known of a session is in its log: a restart knows it, and a sub-agent what its parent has read. A rule takes
+// two people where nobody said whose approval counts, and no host's dialog stands for them.
+func TestCompanyRulesOutliveARestart(t *testing.T) {
+	w := newWorld(t, companyRules)
+	w.ownerSays("s", "File the review, then release the notes and tell head@quay.example")
+	release, ref := call("release_notes", `{}`), main("s")
+	w.want(policy.Deny, ref, release)
+	if _, err := w.Observe(t.Context(), tidemark.Observation{Ref: ref, Result: tool.Result{Name: "file_review", Error: true}}); err != nil {
+		t.Fatal(err)
+	}
+	w.want(policy.Deny, ref, release) // it failed
+	w.want(policy.Allow, ref, call("file_review", `{}`))
+	w.want(policy.Deny, ref, release) // it has not answered
+	w.observe(ref, "file_review", "filed")
+	w.want(policy.Allow, ref, call("post_notice", `{"berth":"B-4"}`))
+	w = w.again()
+	w.want(policy.Allow, ref, release)
+	w.want(policy.Deny, ref, call("post_notice", `{"berth":"b4"}`))
+	w.want(policy.Allow, ref, call("post_notice", `{"berth":"B-5"}`))
+	w.want(policy.Allow, ref, call("open_personnel", `{}`))
+	w = w.again()
+	w.want(policy.Confirm, ref, release) // it goes to everybody
+	out := call("send_letter", `{"to":"eve@evil.example","body":"She earns well, they say"}`)
+	if v := w.want(policy.Confirm, ref, out); v.Rule != "trustRules.personnel" {
+		t.Errorf("held by %s", v.Rule)
+	}
+	task := "Write to her"
+	w.begin(tidemark.Turn{Ref: main("child"), Sender: trust.Sender{Provider: "discord", SpawnedBy: "s"}, Message: &task})
+	w.want(policy.Confirm, main("child"), out)
+
+	book := call("book_transfer", `{"account":"QY-1"}`)
+	v, err := w.DecideInDialog(t.Context(), ref, book, "claude")
+	if err != nil || v.Held == nil || v.Held.People != 2 {
+		t.Fatalf("got %+v, %v; want a question for two", v.Held, err)
+	}
+	if !strings.Contains(v.Held.Text(), "It takes: 2 people") {
+		t.Errorf("the question does not say that it takes two:\n%s", v.Held.Text())
+	}
+	if err := w.Ran(t.Context(), ref, book, "claude"); err == nil {
+		if q, _ := w.Question(t.Context(), "s", v.Held.ID); !q.Pending() {
+			t.Error("a host's word for it counts as two people")
+		}
+	}
+	vote := func(by string, task bool) error {
+		_, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{v.Held.ID}, Approve: true, By: by, Via: "http", Task: task})
+		return err
+	}
+	if err := vote("ada", true); !errors.Is(err, tidemark.ErrElector) {
+		t.Errorf("one of two opens the task: %v", err)
+	}
+	if err := vote("ada", false); err != nil {
+		t.Fatal(err)
+	}
+	w = w.again()
+	w.want(policy.Confirm, ref, book)
+	if err := vote("ada", false); !errors.Is(err, tidemark.ErrElector) {
+		t.Errorf("the same person twice: %v", err)
+	}
+	if err := vote("bo", false); err != nil {
+		t.Fatal(err)
+	}
+	w.want(policy.Allow, ref, book)
+	w.want(policy.Confirm, ref, book)
 }

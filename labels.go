@@ -456,3 +456,36 @@ func says(l trust.Label) string {
 	}
 	return " Context contains tainted content."
 }
+
+// marks are what rules of the policy, and of a candidate beside it, want known of the call if it runs.
+func (x *step) marks(candidate *policy.Set) {
+	d, in := &x.decided, &x.live.input
+	if d.Marks, d.Bounds = x.set.Marks(in); candidate != nil {
+		other := *in
+		marks, bounds := candidate.Marks(&other)
+		d.Marks, d.Bounds = append(d.Marks, marks...), append(d.Bounds, bounds...)
+	}
+}
+
+// people is how many must approve by the policy's own rules.
+func (v *Verdict) people() int {
+	d := policy.Decision{Reasons: v.Reasons}
+	return d.People()
+}
+
+// anybody lets whoever may answer decide, alone or with as many others as the policy's rules want.
+type anybody struct{}
+
+// Elect implements Electors.
+func (anybody) Elect(c Case, by string, agreed []string) (enough bool, err error) {
+	if c.People <= 1 {
+		return true, nil
+	}
+	if slices.Contains(agreed, by) {
+		return false, fmt.Errorf("%w: %s has approved already, and another person must", ErrElector, by)
+	}
+	return len(agreed)+1 >= c.People, nil
+}
+
+// runs reports whether the call is let through, also if only into a box.
+func (v *Verdict) runs() bool { return v.Effect == policy.Allow || v.Effect == policy.Confined }

@@ -122,6 +122,9 @@ func New(o Options) (*Monitor, error) {
 	if m.most <= 0 {
 		m.most = 24 << 20
 	}
+	if m.electors == nil {
+		m.electors = anybody{}
+	}
 	m.policy.Store(o.Policy)
 	m.SetStation(o.Station)
 	return m, nil

@@ -28,7 +28,7 @@ func (s *live) question(r approval.Request, now int64) Question {
 		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), timeLeft: time.Duration(max(0, r.Expires-now)),
 		codeLeft: time.Duration(max(0, r.CodeLives()-now)),
 	}
-	q.By, q.Agent, q.Agreed, q.Wordless = r.By, s.state.Agent, r.Agreed, s.state.WordsUnknown()
+	q.By, q.Agent, q.Agreed, q.People, q.Wordless = r.By, s.state.Agent, r.Agreed, r.People, s.state.WordsUnknown()
 	if r.State == approval.Pending && now >= r.Expires {
 		q.State = "expired"
 	}
@@ -328,8 +328,8 @@ func (q *Question) card() *question.Card {
 	return &question.Card{
 		Tool: q.Tool, Args: q.Args, Act: q.Act, Reason: q.Reason, Blocked: q.Kind == policy.KindIntentBlock,
 		Tainted: q.Kind == policy.KindTaintEscalation, Values: q.Values, Item: q.Item, Words: q.Words, Sources: q.Sources,
-		Opinion: q.Opinion, Agreed: q.Agreed, Wordless: q.Wordless, Unread: q.Unread, Abandoned: q.Abandoned, Once: q.Allows, Task: q.Task,
-		Always: q.Always, Reads: q.Reads,
+		Opinion: q.Opinion, People: q.People, Agreed: q.Agreed, Wordless: q.Wordless, Unread: q.Unread, Abandoned: q.Abandoned,
+		Once: q.Allows, Task: q.Task, Always: q.Always, Reads: q.Reads,
 	}
 }
 

@@ -73,6 +73,7 @@ type Question struct {
 	Code    string    `json:"code,omitzero"` // only in the answer to the call itself
 
 	Agent     string   `json:"agentId,omitzero"`   // whose call it is
+	People    int      `json:"people,omitzero"`    // how many must approve, where a rule of the policy says so
 	Agreed    []string `json:"agreed,omitzero"`    // who approves, where it takes another person besides
 	Abandoned bool     `json:"abandoned,omitzero"` // whoever waited for the answer has gone; it can still be given
 
@@ -362,9 +363,6 @@ func (p *Permit) redeem(call *tool.Call, boxed bool) error {
 	}
 	return nil
 }
-
-// runs reports whether the call is let through, also if only into a box.
-func (v *Verdict) runs() bool { return v.Effect == policy.Allow || v.Effect == policy.Confined }
 
 type boxesKey struct{}
 

@@ -80,6 +80,7 @@ type Request struct {
 	By       string   // who approved it
 	Agreed   []string // who approves, where it takes several people and they are not enough yet
 	Dialog   string   // the host whose own dialog asks about it; "": none
+	People   int      // how many people a rule of the policy wants; 0: as many as the electors say
 }
 
 // CodeLives is until when the code of a question answers it.

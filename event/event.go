@@ -152,6 +152,7 @@ type Began struct {
 	Rule    string       `json:"rule"`            // which row of the classification decided
 	Label   trust.Label  `json:"label"`           // what the turn brings into the context, parent's taint included
 	Parent  string       `json:"parent,omitzero"` // branch this one was forked from
+	Bounds  []string     `json:"bounds,omitzero"` // of a sub-agent: as in Decided, of all that its parent has read
 	Message *Content     `json:"message,omitzero"`
 	Carry   bool         `json:"carry,omitzero"`   // the mark of earlier turns stays (the default scope)
 	Auto    bool         `json:"auto,omitzero"`    // we named the turn; the host did not
@@ -278,6 +279,9 @@ type Decided struct {
 	Returns bool `json:"returns,omitzero"`
 	// Temp are files and folders below /tmp that an allowed call of the host's own puts there: boxes of the session show them.
 	Temp []string `json:"temp,omitzero"`
+	// Marks and Bounds are what rules of the policy want known of the call later, if it runs: that it did, and whose readers may read it.
+	Marks  []string `json:"marks,omitzero"`
+	Bounds []string `json:"bounds,omitzero"`
 }
 
 // Unread makes it the record of a call by which we look a name up ourselves, where there is one: it brings the agent nothing.
@@ -369,6 +373,7 @@ type Ask struct {
 	Words   []Said         `json:"words,omitzero"`   // the user's latest messages, shortened
 	Sources []trust.Source `json:"sources,omitzero"` // what made the context distrusted
 	Act     string         `json:"act,omitzero"`     // what the call would do
+	People  int            `json:"people,omitzero"`  // how many people must approve, where a rule of the policy says so
 	Values  []Shown        `json:"values,omitzero"`  // its slots and what stands behind each, those that lack something first
 	Unread  string         `json:"unread,omitzero"`  // why no model has read the latest message: none, late or failed
 

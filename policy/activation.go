@@ -24,6 +24,10 @@ type activation struct {
 
 	looked bool // does is known
 	does   shell.Effects
+
+	gathered bool // texts are known
+	texts    []string
+	later    bool // a word of a command is decided when it runs
 }
 
 // activate takes an activation from the pool.
@@ -80,16 +84,21 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	if slices.Contains(factNames, name) {
 		return types.Bool(a.fact(name)), true
 	}
-	return a.history(name)
+	if v, ok := a.history(name); ok {
+		return v, true
+	}
+	return a.slot(name)
 }
 
 func (a *activation) history(name string) (any, bool) {
 	h := a.in.History
 	switch name {
 	case "calls":
-		return counts{of: h}, true
+		return counts{of: h, what: History.Calls}, true
 	case "results":
-		return counts{of: h, results: true}, true
+		return counts{of: h, what: History.Results}, true
+	case "approved":
+		return counts{of: h, what: History.Approved}, true
 	case "denied":
 		if h != nil {
 			return types.Int(h.Denied()), true
@@ -108,8 +117,8 @@ func (a *activation) history(name string) (any, bool) {
 // asked about one tool; it cannot be listed.
 type counts struct {
 	askable
-	of      History
-	results bool
+	of   History
+	what func(History, string) int64
 }
 
 var _ traits.Mapper = counts{}
@@ -123,11 +132,7 @@ func (c counts) Find(key ref.Val) (ref.Val, bool) {
 	if c.of == nil {
 		return types.IntZero, true
 	}
-	name := tool.Name(string(s))
-	if c.results {
-		return types.Int(c.of.Results(name)), true
-	}
-	return types.Int(c.of.Calls(name)), true
+	return types.Int(c.what(c.of, tool.Name(string(s)))), true
 }
 
 // Get is Find for the index operator.

@@ -63,10 +63,11 @@ func (s *answers) hear(r *row, a *activation, at moment) {
 		if !k.when.possible(a) {
 			continue
 		}
-		if holds, err := k.when.holds(a); holds || err != nil {
+		if holds, err := k.when.holds(a); err != nil || holds && (k.past == nil || k.past.holds(a, k.Rule)) {
 			s.add(k, i, err)
 		}
 	}
+	r.bound(a, s)
 	if r.needs != nil && !r.explicit[at.level] && a.in.Args != nil {
 		r.needs.lacks(a, s)
 	}
@@ -93,10 +94,13 @@ func (s *answers) add(k *cond, i int, err error) {
 	s.parts, s.only = append(s.parts, k.part), i
 	if err != nil {
 		p := &s.parts[len(s.parts)-1]
-		if errors.Is(err, errTooLarge) { // no fault of the rule's: a person can look where it cannot
+		switch {
+		case errors.Is(err, errTooLarge): // no fault of the rule's: a person can look where it cannot
 			p.Text, p.Rule = largeText(p.Rule), RuleTooLarge
 			p.Effect, p.Error = Confirm, true
-		} else {
+		case errors.Is(err, errLater):
+			p.Text, p.Effect, p.Error = laterText(p.Rule), Confirm, true
+		default:
 			p.Effect, p.Text, p.Error = Deny, errorText(err), true
 		}
 		s.only = -1

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -88,6 +90,9 @@ var errTooLarge = fmt.Errorf("the argument it looks at is larger than %d KiB", m
 
 // holds evaluates the condition.
 func (c *condition) holds(a *activation) (bool, error) {
+	if c.prog == nil {
+		return true, nil // a rule that only looks back
+	}
 	if c.args {
 		if err := a.openArgs(); err != nil {
 			return false, err
@@ -107,7 +112,11 @@ func (c *condition) holds(a *activation) (bool, error) {
 
 // compiler turns expressions into conditions; it makes its environment once, and
 // only if some file has a condition at all.
-type compiler struct{ env *cel.Env }
+type compiler struct {
+	env      *cel.Env
+	groups   map[string]members        // what the file calls some people
+	patterns map[string]*regexp.Regexp // of anyText.matches, as the file has them
+}
 
 func (c *compiler) open() (*cel.Env, error) {
 	if c.env != nil {
@@ -122,6 +131,7 @@ func (c *compiler) open() (*cel.Env, error) {
 		cel.Variable("provider", cel.StringType),
 		cel.Variable("calls", cel.MapType(cel.StringType, cel.IntType)),
 		cel.Variable("results", cel.MapType(cel.StringType, cel.IntType)),
+		cel.Variable("approved", cel.MapType(cel.StringType, cel.IntType)),
 		cel.Variable("denied", cel.IntType),
 		cel.Variable("steps", cel.IntType),
 		cel.Variable("tainted", cel.BoolType),
@@ -134,6 +144,10 @@ func (c *compiler) open() (*cel.Env, error) {
 		ext.Strings(),
 		cel.ParserExpressionSizeLimit(maxExpression),
 		cel.ParserRecursionLimit(100),
+	}
+	opts = append(opts, c.slotOptions()...)
+	for _, name := range slices.Sorted(maps.Keys(c.groups)) {
+		opts = append(opts, cel.Variable(name, cel.ListType(cel.StringType)))
 	}
 	for _, name := range factNames {
 		opts = append(opts, cel.Variable(name, cel.BoolType))
@@ -171,6 +185,9 @@ func (c *compiler) condition(d *configfile.Decoder, n *configfile.Node, words fu
 	}
 	words(n, checked)
 	out, costly, err := survey(checked)
+	if err == nil {
+		err = c.readPatterns(checked)
+	}
 	if err != nil {
 		d.Errorf(n.Pos, "%s: %v", n.Path, err)
 		return nil
@@ -219,13 +236,14 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 		switch e.Kind() {
 		case ast.IdentKind:
 			switch e.AsIdent() {
-			case "args", "does":
+			case "args", "does", textsName, anyTextName, numbersName:
 				out.args = true
 			case "tool":
 				out.tool = true
-			case "taint", "iteration", "agent", "provider", "calls", "results", "denied", "steps", "tainted", "sensitive":
+			case "taint", "iteration", "agent", "provider", "calls", "results", "approved",
+				"denied", "steps", "tainted", "sensitive", nowName:
 				out.rest = true
-			case "act", "warrant":
+			case "act", "warrant", aimName, aimsName, objectName, objectsName, amountName:
 				out.args, out.rest, out.facts = true, true, true
 			default:
 				if slices.Contains(factNames, e.AsIdent()) { // they are about the whole call
@@ -235,7 +253,7 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 		case ast.ComprehensionKind:
 			costly = true
 			r := e.AsComprehension().IterRange()
-			if r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "warrant", "does"}, r.AsIdent()) {
+			if r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "approved", "warrant", "does"}, r.AsIdent()) {
 				err = fmt.Errorf("%s can be asked for one tool, it cannot be listed", r.AsIdent())
 			}
 		case ast.SelectKind:
@@ -291,4 +309,25 @@ func cheap(name string, result *types.Type) bool {
 		return result.IsExactType(cel.IntType) || result.IsExactType(cel.DoubleType)
 	}
 	return false
+}
+
+// readPatterns compiles what anyText.matches is given: it is the same for every call, and one that is wrong is told with the file.
+func (c *compiler) readPatterns(checked *cel.Ast) error {
+	var err error
+	ast.PostOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != anyTextCall+"matches" {
+			return
+		}
+		text, ok := wordIn(e.AsCall().Args()[1])
+		if !ok {
+			err = cmp.Or(err, errors.New("anyText.matches takes a pattern in quotes"))
+			return
+		}
+		p, bad := regexp.Compile(text)
+		if bad != nil {
+			err = cmp.Or(err, fmt.Errorf("%q is no pattern: %w", short(text), bad))
+		}
+		c.patterns[text] = p
+	}))
+	return err
 }

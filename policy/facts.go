@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/common/types"
@@ -23,6 +24,8 @@ type Facts interface {
 	// Warrant is the weakest evidence for the slots of a kind ("act", "aim", "object", …) or
 	// for one argument by its path; "free" where there is no such slot.
 	Warrant(what string) string
+	// Values are what stands in the slots of a kind: who it goes to, what it is done to, how much.
+	Values(slot string) []string
 }
 
 // factNames are the questions with a plain answer that a condition can ask.
@@ -35,6 +38,7 @@ var factNames = []string{
 	"workspace", // it is done with the host's own tools, where the agent works
 	"danger",    // it runs or puts something that leaves, stays behind or wrecks
 	"memory",    // it writes a file that an agent reads back as its own
+	"dictated",  // every text of it stands in the user's own words
 }
 
 // retired are names that conditions could ask once, and what says it now.
@@ -47,8 +51,8 @@ var retired = map[string]string{
 var worstFacts = map[string]bool{"acts": true, "argued": true, "outside": true, "danger": true}
 
 // asksFacts reports whether some condition of the scope, or of the file it is in, asks.
-func (s *scope) asksFacts() bool {
-	if s.warrants() != nil {
+func (s *scope) asksFacts(f *facts) bool {
+	if s.warrants() != nil || slices.ContainsFunc(f.trustRules, func(t *trustRule) bool { return t.binds }) {
 		return true
 	}
 	list := s.root().preset
@@ -56,7 +60,7 @@ func (s *scope) asksFacts() bool {
 		list = append(list[:len(list):len(list)], l.rules...)
 	}
 	for _, u := range list {
-		if u.when != nil && u.when.facts {
+		if u.when != nil && u.when.facts || u.past.slots() {
 			return true
 		}
 	}

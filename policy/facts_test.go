@@ -15,6 +15,8 @@ type known struct {
 	act string
 	is  map[string]bool
 	has map[string]string
+
+	values map[string][]string
 }
 
 func (k known) Act() string         { return k.act }
@@ -25,6 +27,8 @@ func (k known) Warrant(what string) string {
 	}
 	return "free"
 }
+
+func (k known) Values(slot string) []string { return k.values[slot] }
 
 func judged(t *testing.T, file string, facts policy.Facts) policy.Decision {
 	t.Helper()

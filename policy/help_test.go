@@ -84,12 +84,19 @@ func rules(d policy.Decision) []string {
 type past struct {
 	calls, results map[string]int64
 	denied, steps  int64
+
+	done, approved, marked map[string]int64
+	bounds                 []string
 }
 
-func (p past) Calls(name string) int64   { return p.calls[name] }
-func (p past) Results(name string) int64 { return p.results[name] }
-func (p past) Denied() int64             { return p.denied }
-func (p past) Steps() int64              { return p.steps }
+func (p past) Calls(name string) int64    { return p.calls[name] }
+func (p past) Results(name string) int64  { return p.results[name] }
+func (p past) Done(name string) int64     { return p.done[name] }
+func (p past) Approved(name string) int64 { return p.approved[name] }
+func (p past) Marked(mark string) int64   { return p.marked[mark] }
+func (p past) Bounds() []string           { return p.bounds }
+func (p past) Denied() int64              { return p.denied }
+func (p past) Steps() int64               { return p.steps }
 
 // named is a file that judges by levels alone, unless it names a preset itself.
 func named(file string) []byte {

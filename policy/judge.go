@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -32,14 +33,14 @@ func (s *Set) Judge(in *Input) Decision {
 			d.LogContext, d.PersistGraph = d.LogContext || p.log, d.PersistGraph || p.persist
 		}
 	}
-	if len(r.conds) == 0 && r.needs == nil {
+	if len(r.conds) == 0 && r.needs == nil && len(s.facts.readers) == 0 {
 		return d
 	}
 	return r.ask(in, at, c, d)
 }
 
-// May are what looks at each call of a tool in a context of that level and may ask: the
-// needs of its act, and the rules of the preset. There are none where the file itself says what happens.
+// May are what looks at each call of a tool in a context of that level and may ask or refuse: the rules of the file, and, where the
+// file does not say itself what happens there, the needs of its act and the rules of the preset.
 func (s *Set) May(name string, level trust.Level) []Reason {
 	r := s.row(name)
 	var out []Reason
@@ -47,9 +48,20 @@ func (s *Set) May(name string, level trust.Level) []Reason {
 		out = s.needs.reasons(warrant.DeedOf(name))
 	}
 	for i := range r.conds {
-		if r.conds[i].preset && level < trust.NumLevels && !r.explicit[level] {
-			out = append(out, r.conds[i].Reason)
+		if k := &r.conds[i]; !k.preset && k.Effect != Allow || k.preset && level < trust.NumLevels && !r.explicit[level] {
+			out = append(out, k.Reason)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.facts.readers)) {
+		t := s.facts.readers[name]
+		what := "what it brings may go to its readers only, from then on"
+		if !t.tools.has(r.name) {
+			if warrant.DeedOf(r.name) == warrant.Read {
+				continue
+			}
+			what = "where " + name + " has brought something in, only its readers may be told"
+		}
+		out = append(out, Reason{Rule: t.rule, Effect: t.otherwise, Text: what})
 	}
 	return out
 }

@@ -226,7 +226,7 @@ func TestALargeArgumentLeavesTheOthersReadable(t *testing.T) {
 func TestEveryVariableOfACondition(t *testing.T) {
 	in := call("exec", `{"n": 3, "list": ["a", "b"], "to": "Bob@Example.com", "deep": {"x": null}}`)
 	in.Taint, in.Tainted, in.Sensitive, in.Iteration, in.Agent, in.Provider = trust.External, true, true, 300, "reader", "slack"
-	in.History = past{map[string]int64{"web_fetch": 2}, map[string]int64{"read": 500}, 4, 9}
+	in.History = past{calls: map[string]int64{"web_fetch": 2}, results: map[string]int64{"read": 500}, denied: 4, steps: 9}
 	for _, tt := range []struct {
 		when string
 		want bool

@@ -41,6 +41,7 @@ func Parse(file string, src []byte) (*Set, Faults) {
 
 func parseTree(root *configfile.Node) (*Set, Faults) {
 	r := newReader(root)
+	r.readGroups(root.Get("groups"))
 	r.Fields(root, r.fields())
 	r.finish()
 	r.warnReplaced()
@@ -74,6 +75,7 @@ type reader struct {
 	redaction   redact.Rules
 	box         Box
 	agents      map[string]*scope
+	groups      map[string]group
 	named       map[string]bool // tools the file or the shipped tables name
 	keyed       map[string]bool // those among them that say something of a tool, and so know it
 	slips       []func()        // tools in conditions, looked at once all that the file names are known
@@ -95,6 +97,7 @@ func newReader(root *configfile.Node) *reader {
 		annotations: map[string]annotation{},
 		trifecta:    Confirm,
 		agents:      map[string]*scope{},
+		groups:      map[string]group{},
 		named:       map[string]bool{},
 		keyed:       map[string]bool{},
 	}
@@ -132,6 +135,7 @@ func newReader(root *configfile.Node) *reader {
 func (r *reader) fields() map[string]func(*configfile.Node) {
 	all := map[string]func(*configfile.Node){
 		"preset":           func(*configfile.Node) {}, // read first, the other keys merge over it
+		"groups":           func(*configfile.Node) {}, // read first, rules name them
 		"annotations":      r.readAnnotations,
 		"trustRules":       r.readTrustRules,
 		"memoryFiles":      r.readMemoryFiles,

@@ -69,9 +69,10 @@ const (
 type Reason struct {
 	Rule   string `json:"rule"` // e.g. "taintPolicy.untrusted", "toolOverrides.exec.*", "rules.no-prod", "lethal-trifecta"
 	Effect Effect `json:"effect"`
-	Text   string `json:"text"`           // for people
-	Pos    string `json:"pos,omitempty"`  // file:line:col of the rule; empty for built-in ones
-	Error  bool   `json:"error,omitzero"` // the rule could not be evaluated
+	Text   string `json:"text"`            // for people
+	Pos    string `json:"pos,omitempty"`   // file:line:col of the rule; empty for built-in ones
+	Error  bool   `json:"error,omitzero"`  // the rule could not be evaluated
+	People int    `json:"people,omitzero"` // how many people must approve; 0: whoever may answer decides
 
 	// Lacks: it asks only because nothing that the user said stands behind the call, or nobody has read the files that it runs.
 	Lacks bool `json:"-"`
@@ -90,6 +91,15 @@ type Decision struct {
 	// Hidden says the model should not even see the tool (layer 1): something
 	// closed it whatever the arguments, and did not ask for it to stay visible.
 	Hidden bool `json:"hidden,omitempty"`
+}
+
+// People is how many people must approve: as many as the strictest of the rules that ask wants.
+func (d *Decision) People() int {
+	n := 0
+	for i := range d.Reasons {
+		n = max(n, d.Reasons[i].People)
+	}
+	return n
 }
 
 // Confinable reports whether nothing but a missing order holds the call, so that a box would do instead of a question: no
@@ -112,6 +122,15 @@ type History interface {
 	Results(tool string) int64 // results of that tool that came back
 	Denied() int64             // calls refused or held
 	Steps() int64              // calls judged
+	Deeds
+}
+
+// Deeds are what rules that look back ask of the session so far.
+type Deeds interface {
+	Done(tool string) int64     // results of that tool that were no error
+	Approved(tool string) int64 // calls of that tool that ran because a person said so
+	Marked(mark string) int64   // calls that ran and of which Marks had this to remember
+	Bounds() []string           // the rules whose readers may read what has come in
 }
 
 // Input is all a Set may look at.
@@ -124,7 +143,8 @@ type Input struct {
 	Tainted   bool // a taint source fired in this context, or it began with one
 	Sensitive bool // a sensitive read happened in this context
 	Iteration int
-	Loose     bool // of Turn: only a cap on iterations that the file itself sets counts
+	Now       time.Time // when it was asked for; zero: nobody told, and a rule that asks errs
+	Loose     bool      // of Turn: only a cap on iterations that the file itself sets counts
 	Agent     string
 	Provider  string
 	History   History // nil: nothing happened yet
@@ -144,6 +164,8 @@ type Traits struct {
 	Memory      string // path of the memory file it writes, "" if none (BEY-08)
 	Detail      string // the URL, path or command a person recognises it by
 	Rule        string // what decided the level, e.g. "toolOutputTaints.web_fetch" or "trustRules.mail-cli"
+
+	Readers string // the rules that say who may read its response, one a line; empty: none
 
 	Labelled bool // what its server says for its results counts (serverLabels)
 	Holds    bool // its results are kept from agents, where a door can (holdResults)

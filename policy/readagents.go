@@ -83,5 +83,20 @@ func (r *reader) tightOverride(name string, k configfile.Key, s *scope) {
 	}
 	if looser {
 		r.loosens(k.Value, stays.Mode())
+		return
 	}
+	said := s.parent.overrides[name].at(trust.Untrusted).given
+	if s.root().needs != nil && !said && allows(s.overrides[name], k.Name) {
+		r.Warnf(k.Value.Pos, "%s loosens nothing: an agent can only tighten, and calls of %s are judged by the table as before",
+			k.Value.Path, name)
+	}
+}
+
+// allows reports whether an entry of an override, by its key, lets calls run.
+func allows(o *override, key string) bool {
+	if key == "*" {
+		return o.any.given && o.any.effect == Allow
+	}
+	l, err := trust.ParseLevel(key)
+	return err == nil && o.level[l].given && o.level[l].effect == Allow
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -63,8 +64,19 @@ func (r *reader) readOverrides(n *configfile.Node, s *scope, prefix string) {
 		given := r.override(k.Value, rule)
 		if old := s.overrides[name]; old != nil {
 			given = r.mergeOverride(*old, given, k)
+		} else if s.parent == nil && given.any.given && given.any.effect == Allow {
+			r.opensAll(k, name, s)
 		}
 		s.overrides[name] = &given
+	}
+}
+
+// opensAll warns of an entry after which nobody looks at the calls of a tool that does more than read. Of one that nobody understands
+// it is the way to say that it is fine.
+func (r *reader) opensAll(k configfile.Key, name string, s *scope) {
+	if deed := warrant.DeedOf(name); s.needs != nil && deed != warrant.Read && deed != warrant.Unknown {
+		r.Warnf(k.Pos, "toolOverrides.%s.* lets every call of it run, whatever it does and whoever wanted it: the table of %s is not asked "+
+			"(name the levels where you want that, or change a cell under warrants)", name, r.settings.Preset)
 	}
 }
 

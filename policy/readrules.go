@@ -50,18 +50,27 @@ func (r *reader) list(n *configfile.Node, each func(item *configfile.Node, name 
 func (r *reader) readRules(n *configfile.Node, prefix string) []*rule {
 	var out []*rule
 	r.list(n, func(item *configfile.Node, name string) {
+		var past past
 		u := &rule{tools: everyTool(), reason: Reason{Rule: prefix + "rules." + name, Pos: item.Pos.String()}}
 		r.Fields(item, map[string]func(*configfile.Node){
-			"name":   func(*configfile.Node) {},
-			"tools":  func(v *configfile.Node) { u.tools = r.someTools(v) },
-			"when":   func(v *configfile.Node) { u.when = r.condition(v) },
-			"effect": func(v *configfile.Node) { u.reason.Effect, _ = r.effect(v) },
-			"reason": func(v *configfile.Node) { u.reason.Text, _ = r.Text(v) },
+			"name":              func(*configfile.Node) {},
+			"tools":             func(v *configfile.Node) { u.tools = r.someTools(v) },
+			"when":              func(v *configfile.Node) { u.when = r.condition(v) },
+			"effect":            func(v *configfile.Node) { u.reason.Effect, _ = r.effect(v) },
+			"reason":            func(v *configfile.Node) { u.reason.Text, _ = r.Text(v) },
+			"people":            func(v *configfile.Node) { r.readPeople(v, u) },
+			"once":              func(v *configfile.Node) { past.once = r.value(v, "session") },
+			"onlyAfter":         func(v *configfile.Node) { past.after = r.fullNames(v) },
+			"onlyAfterApproval": func(v *configfile.Node) { past.agreed = r.fullNames(v) },
+			"per":               func(v *configfile.Node) { past.per = r.value(v) },
 		})
+		r.looksBack(item, u, &past)
 		if item.Get("effect") == nil {
 			r.Errorf(item.Pos, "%s needs an effect: allow, deny or escalate", item.Path)
 		}
-		if u.reason.Text == "" {
+		if u.reason.Text == "" && u.past != nil {
+			u.reason.Text = u.past.text(name)
+		} else if u.reason.Text == "" {
 			u.reason.Text = ruleText(name, u.reason.Effect)
 		}
 		out = append(out, u)

@@ -73,12 +73,17 @@ func (r *reader) readTrustRules(n *configfile.Node) {
 					t.sens, t.setsSens = trust.Public+trust.Sensitivity(i), true
 				}
 			},
+			"readers": func(v *configfile.Node) { r.readReaders(v, t) },
+			"effect":  func(v *configfile.Node) { r.readOtherwise(v, t, item) },
 		})
 		if item.Get("tools") == nil {
 			r.Errorf(item.Pos, "%s needs tools: a rule about trust names the tools it speaks of", item.Path)
 		}
-		if item.Get("trust") == nil && item.Get("sensitivity") == nil {
-			r.Errorf(item.Pos, "%s needs trust or sensitivity", item.Path)
+		if item.Get("trust") == nil && item.Get("sensitivity") == nil && item.Get("readers") == nil {
+			r.Errorf(item.Pos, "%s needs trust, sensitivity or readers", item.Path)
+		}
+		if item.Get("effect") == nil {
+			t.otherwise = Confirm
 		}
 		r.trustRules = append(r.trustRules, t)
 	})

@@ -68,6 +68,7 @@ type cond struct {
 	policy *declared // of a policy; nil for a rule
 	preset bool      // of a preset: it gives way to what the file says about the tool or the level
 	acts   bool      // the policy closes this tool
+	past   *past     // of a rule: what it asks of the session so far
 }
 
 // class is a set of contexts in which the same declarative policies hold.
@@ -116,6 +117,14 @@ func (r *row) addLayer(i int, l layer) {
 	for _, u := range l.rules {
 		switch {
 		case !u.tools.has(r.name):
+		case u.past != nil:
+			waits = true
+			when := condition{args: true}
+			if u.when != nil {
+				when = *u.when
+				when.args = true // what is offered does not hang on what ran: the reason tells what must come first
+			}
+			r.conds = append(r.conds, cond{part: part{Reason: u.reason, shows: true}, when: &when, layer: i, past: u.past})
 		case u.when == nil:
 			matched = true
 			r.static = append(r.static, part{Reason: u.reason})

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -48,6 +49,7 @@ type rule struct {
 	reason Reason // as it appears in a decision when the rule matches
 	tools  toolset
 	when   *condition // nil: always
+	past   *past      // nil: whatever ran before
 }
 
 // layer is a list of static rules with the effect of none of them matching. The
@@ -157,4 +159,32 @@ func said(b *bool, otherwise bool) bool {
 		return otherwise
 	}
 	return *b
+}
+
+// toolset is a list of tools by name or pattern.
+type toolset struct {
+	names map[string]bool
+	globs []string
+}
+
+func (t toolset) has(name string) bool {
+	if t.names[name] {
+		return true
+	}
+	for _, g := range t.globs {
+		if glob.Match(g, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func everyTool() toolset { return toolset{globs: []string{"*"}} }
+
+func tools(names ...string) toolset {
+	t := toolset{names: make(map[string]bool, len(names))}
+	for _, n := range names {
+		t.names[n] = true
+	}
+	return t
 }

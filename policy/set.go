@@ -32,6 +32,7 @@ type Set struct {
 	agents    map[string]*Set
 	redactor  *redact.Redactor
 	asksFacts bool // some rule asks what calls do or where values came from
+	remembers bool // some rule asks what ran before, or who may read what came in
 
 	scope  *scope
 	needs  *table // what stands behind a call at least; nil: nothing is asked for
@@ -62,6 +63,8 @@ type facts struct {
 	labelled    toolset
 	held        toolset
 	caution     *caution
+	groups      map[string]members
+	readers     map[string]*trustRule // by name, those that say who may read what comes
 }
 
 // For is the set that holds for an agent: the same one if the file says nothing of it.
@@ -90,7 +93,14 @@ func (s *Set) Warnings() Faults { return slices.Clone(s.warnings) }
 
 // compile makes the Set of a file that has no errors.
 func (r *reader) compile(redactor *redact.Redactor) *Set {
-	f := &facts{r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, r.held, &r.caution}
+	f := &facts{
+		r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, r.held, &r.caution, r.cel.groups, map[string]*trustRule{},
+	}
+	for _, t := range r.trustRules {
+		if t.binds {
+			f.readers[strings.TrimPrefix(t.rule, "trustRules.")] = t
+		}
+	}
 	set := r.compileScope(r.base, f)
 	set.redactor = redactor
 	set.agents = make(map[string]*Set, len(r.agents))
@@ -116,7 +126,7 @@ func (r *reader) compileScope(sc *scope, f *facts) *Set {
 			s.turn = append(s.turn, p)
 		}
 	}
-	s.asksFacts = sc.asksFacts()
+	s.asksFacts, s.remembers = sc.asksFacts(f), len(f.readers) > 0 || sc.looksBack()
 	s.common = s.classify(nil)
 	s.other = s.newRow("")
 	names := maps.Clone(f.writers.names)

@@ -43,6 +43,7 @@ func PresetText(name string) (string, error) {
 func Schema() ([]byte, error) {
 	shape := configfile.Take(func(root *configfile.Node) {
 		r := newReader(root)
+		r.readGroups(root.Get("groups"))
 		r.Fields(root, r.fields())
 		r.finish()
 	})

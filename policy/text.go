@@ -91,6 +91,10 @@ func errorText(err error) string {
 	return "the condition of this rule could not be evaluated: " + short(plainMessage(err.Error()))
 }
 
+func laterText(rule string) string {
+	return rule + " looks at every text, and a word of the command is decided only when it runs: whether it applies is for a person to see"
+}
+
 func largeText(rule string) string {
 	return fmt.Sprintf("%s looks at an argument of more than %d KiB, too large for a condition: whether it applies is for a person to see",
 		rule, maxArgs>>10)

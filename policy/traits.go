@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"cel.dev/cel-go/common/types"
 
@@ -63,12 +64,28 @@ func (s *Set) Traits(name string, args *tool.Args) Traits {
 func (r *row) expect(name string, args *tool.Args) (Traits, map[string]any) {
 	fields, err := args.Fields()
 	if err != nil {
-		return r.finish(output{level: trust.Untrusted, rule: "arguments-unreadable"}, trust.Internal), nil
+		t := r.finish(output{level: trust.Untrusted, rule: "arguments-unreadable"}, trust.Internal)
+		t.Readers = strings.Join(r.readers(func(int) bool { return true }), "\n")
+		return t, nil
 	}
 	if len(r.trust) == 0 {
 		return r.traits, fields
 	}
-	return r.finish(r.weigh(name, args, fields)), fields
+	c := r.consider(name, args, fields)
+	t := r.finish(c.weighAll())
+	t.Readers = strings.Join(c.readers, "\n")
+	return t, fields
+}
+
+// readers are the rules among those of the tool that say who may read what comes.
+func (r *row) readers(fits func(int) bool) []string {
+	var out []string
+	for i, t := range r.trust {
+		if t.binds && fits(i) {
+			out = append(out, strings.TrimPrefix(t.rule, "trustRules."))
+		}
+	}
+	return out
 }
 
 // Expect is what Traits says of the response of the call just judged, without Detail and
@@ -102,10 +119,9 @@ func (s *Set) Memory(in *Input) string {
 	return s.Traits(in.Tool, in.Args).Memory
 }
 
-// weigh is the join over everything the call is about: the least trusted, the
+// weighAll is the join over everything the call is about: the least trusted, the
 // most sensitive. What no rule speaks of has the table's level.
-func (r *row) weigh(name string, args *tool.Args, fields map[string]any) (output, trust.Sensitivity) {
-	c := r.consider(name, args, fields)
+func (c *consideration) weighAll() (output, trust.Sensitivity) {
 	subjects := c.subjects()
 	if len(subjects) == 0 {
 		subjects = []subject{{}}
@@ -118,6 +134,7 @@ func (r *row) weigh(name string, args *tool.Args, fields map[string]any) (output
 		}
 		sens = sens.Join(s)
 	}
+	c.readers = c.row.readers(func(i int) bool { return c.fitted[i] })
 	return out, sens
 }
 
@@ -128,10 +145,14 @@ type consideration struct {
 	fields map[string]any
 	holds  []bool // by rule: its action and condition fit
 	errs   []bool // by rule: its condition could not be evaluated
+	fitted []bool // by rule: it may be about something of the call
+
+	readers []string // the rules that say who may read what comes
 }
 
 func (r *row) consider(name string, args *tool.Args, fields map[string]any) *consideration {
 	c := &consideration{row: r, name: name, fields: fields, holds: make([]bool, len(r.trust)), errs: make([]bool, len(r.trust))}
+	c.fitted = make([]bool, len(r.trust))
 	for i, t := range r.trust {
 		c.holds[i] = t.actions == nil || slices.Contains(t.actions, tool.Name(text(fields["action"])))
 		if t.when == nil || !c.holds[i] {
@@ -170,6 +191,7 @@ func (c *consideration) weigh(s *subject) (output, trust.Sensitivity) {
 		if fit == no {
 			continue
 		}
+		c.fitted[i] = true // whoever else speaks of it: all of them bind
 		switch {
 		case !t.setsTrust:
 		case unread:

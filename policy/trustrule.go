@@ -34,6 +34,10 @@ type trustRule struct {
 	sens      trust.Sensitivity
 	setsSens  bool
 	lowers    bool // applies only where it makes trust worse
+
+	binds     bool   // it says who may read what comes
+	readers   group  // who may
+	otherwise Effect // what becomes of a call that would tell others
 }
 
 // subject is one thing a call is about: a URL, a path, a program.

@@ -32,6 +32,7 @@ type auditFlags struct {
 	follow bool
 	more   records.Filter // than session and kind
 	from   string
+	since  string
 	to     string
 }
 
@@ -45,7 +46,26 @@ func (f *auditFlags) filter() records.Filter {
 // maxRecords bounds what is printed at once.
 const maxRecords = 100_000
 
+// ago is the time that a span of hours, minutes or days before now began.
+func ago(text string, now time.Time) (time.Time, bool) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
+			return now.AddDate(0, 0, -n), true
+		}
+	}
+	d, err := time.ParseDuration(text)
+	return now.Add(-d), err == nil && d > 0
+}
+
 func (f *auditFlags) check() (err error) {
+	if f.since != "" && f.from != "" {
+		return errors.New("audit: --since and --from are two beginnings: give one")
+	}
+	if at, ok := ago(f.since, time.Now()); ok {
+		f.from = at.UTC().Format(time.RFC3339)
+	} else if f.since != "" {
+		f.from = f.since
+	}
 	if f.more.From, err = records.Time(f.from, false); err != nil {
 		return fmt.Errorf("audit: --from: %w", err)
 	}
@@ -90,6 +110,7 @@ func (f *auditFlags) flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.more.Via, "via", "", "what was answered or done through this door, e.g. console")
 	fl.StringVar(&f.more.Text, "text", "", "records with this text in them, in any case")
 	fl.StringVar(&f.from, "from", "", "from this day or time on, e.g. 2026-03-01")
+	fl.StringVar(&f.since, "since", "", "the latest of it, e.g. 90m, 24h or 7d; or as --from")
 	fl.StringVar(&f.to, "to", "", "up to this day or time")
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/box/trial"
 )
@@ -18,8 +19,9 @@ func (e *env) doctorCommand() *cobra.Command {
 		hook, project string
 	}
 	cmd := &cobra.Command{
-		Use:   "doctor [AGENT...]",
-		Short: "Prove, door by door, that what must be blocked is blocked",
+		Use:       "doctor [AGENT...]",
+		ValidArgs: install.Names(),
+		Short:     "Prove, door by door, that what must be blocked is blocked",
 		Long: `Examine the server, the tokens, the log, the approval channels, the hosts and the
 agents, and send through every door a call that must be blocked. Agents that are not
 installed are passed over, unless they are named.

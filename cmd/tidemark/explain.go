@@ -163,7 +163,14 @@ func (e *env) printExplained(x explained) {
 	}
 	if x.Act == "" {
 		for _, r := range x.May {
-			e.printf("  may ask %s: %s\n", r.Rule, r.Text)
+			word := "may ask"
+			if r.Effect == policy.Deny {
+				word = "may refuse"
+			}
+			e.printf("  %s %s: %s\n", word, r.Rule, r.Text)
+			if r.Pos != "" {
+				e.printf("          %s\n", e.ui.word("dim", r.Pos))
+			}
 		}
 	}
 	e.printWarrant(x)

@@ -31,8 +31,9 @@ type installFlags struct {
 func (e *env) installCommand() *cobra.Command {
 	f := &installFlags{}
 	cmd := &cobra.Command{
-		Use:   "install AGENT...",
-		Short: "Put Tidemark's hooks into an agent's settings, and try them",
+		Use:       "install AGENT...",
+		ValidArgs: install.Names(),
+		Short:     "Put Tidemark's hooks into an agent's settings, and try them",
 		Long: `Write the strictest hooks that an agent's version knows into its settings, and then try a
 call that must be blocked: first on the hook as it stands there, then on the real agent
 with a scripted model, in a folder of its own and without any credentials.
@@ -41,7 +42,7 @@ Other settings stay as they are, byte for byte; a copy of each changed file is k
 data folder. Installing again changes nothing. Exits 1 if the call was not blocked.
 
 Agents: ` + strings.Join(install.Names(), ", "),
-		Args: cobra.MinimumNArgs(1),
+		Args: someAgents,
 		RunE: func(cmd *cobra.Command, args []string) error { return e.install(cmd.Context(), f, args) },
 	}
 	f.shared(cmd)
@@ -59,11 +60,12 @@ Agents: ` + strings.Join(install.Names(), ", "),
 func (e *env) uninstallCommand() *cobra.Command {
 	f := &installFlags{}
 	cmd := &cobra.Command{
-		Use:   "uninstall AGENT...",
-		Short: "Take Tidemark's hooks out of an agent's settings",
-		Long:  "Take out exactly what install put in. What was changed by others since stays.",
-		Args:  cobra.MinimumNArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return e.uninstall(cmd.Context(), f, args) },
+		Use:       "uninstall AGENT...",
+		ValidArgs: install.Names(),
+		Short:     "Take Tidemark's hooks out of an agent's settings",
+		Long:      "Take out exactly what install put in. What was changed by others since stays.",
+		Args:      someAgents,
+		RunE:      func(cmd *cobra.Command, args []string) error { return e.uninstall(cmd.Context(), f, args) },
 	}
 	f.shared(cmd)
 	return cmd

@@ -40,6 +40,10 @@ through. Servers that are reached over HTTP are named in the policy file (mcp.se
 under /mcp/NAME of the server.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			cmd.SuggestionsMinimumDistance = 2
+			if near := cmd.SuggestionsFor(strings.Join(args, " ")); name == "" && len(near) > 0 {
+				return fmt.Errorf("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
+			}
 			if name == "" || len(args) == 0 {
 				return errors.New("tidemark mcp takes --name NAME -- COMMAND [ARGS...]")
 			}

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -90,6 +93,7 @@ func (e *env) report(err error) {
 }
 
 func (e *env) command() *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:   "tidemark",
 		Short: "A reference monitor for AI agents",
@@ -104,8 +108,15 @@ agent's context came from and decides, outside the model, what the agent may sti
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          known,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return e.printVersion()
+			}
+			return cmd.Help()
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.SetFlagErrorFunc(unknownFlag)
 	f := root.PersistentFlags()
 	f.StringVar(&e.data, "data", "", "data folder (default $TIDEMARK_DATA, else ~/.local/share/tidemark)")
 	f.StringVar(&e.config, "config", "", "policy file (default tidemark.yaml in the data folder, if there is one)")
@@ -120,6 +131,12 @@ agent's context came from and decides, outside the model, what the agent may sti
 		}
 	}
 	root.AddCommand(e.versionCommand())
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = known, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	sayUsage(root)
 	return root
 }
@@ -130,6 +147,9 @@ func sayUsage(cmd *cobra.Command) {
 		if check := c.Args; check != nil {
 			c.Args = func(c *cobra.Command, args []string) error {
 				if err := check(c, args); err != nil {
+					if c.HasSubCommands() && len(args) > 0 {
+						return known(c, args)
+					}
 					return fmt.Errorf("%s: %w (usage: %s)", c.Name(), err, c.UseLine())
 				}
 				return nil
@@ -172,11 +192,25 @@ func known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "tidemark --help lists them"
+	hint := cmd.CommandPath() + " --help lists them"
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return fmt.Errorf("unknown command %q: %s", args[0], hint)
+}
+
+// someAgents wants agents, and says which one may have been meant.
+func someAgents(_ *cobra.Command, names []string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("name an agent: %s", strings.Join(install.Names(), ", "))
+	}
+	for _, name := range names {
+		if near := configfile.Suggest(name, install.Names()); near != "" && !slices.Contains(install.Names(), name) {
+			return fmt.Errorf("unknown agent %q: %s", name, near)
+		}
+	}
+	return nil
 }
 
 func (e *env) paths() (app.Paths, error) {
@@ -226,13 +260,36 @@ func isTerminal(w io.Writer) (*os.File, bool) {
 func (e *env) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v := app.Version()
-			if e.json {
-				return e.printJSON(map[string]string{"version": v})
-			}
-			e.printf("tidemark %s\n", v)
-			return nil
-		},
+		RunE: func(*cobra.Command, []string) error { return e.printVersion() },
 	}
+}
+
+func (e *env) printVersion() error {
+	v := app.Version()
+	if e.json {
+		return e.printJSON(map[string]string{"version": v})
+	}
+	e.printf("tidemark %s\n", v)
+	return nil
+}
+
+// unknownFlag says which flag may have been meant.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return err
+	}
+	var flags []string
+	note := func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags = append(flags, f.Name)
+		}
+	}
+	cmd.Flags().VisitAll(note)
+	cmd.InheritedFlags().VisitAll(note)
+	if near := configfile.Suggest(name, flags); near != "" {
+		near = strings.Replace(near, "did you mean ", "did you mean --", 1)
+		return fmt.Errorf("%s: %w: %s", cmd.Name(), err, near)
+	}
+	return fmt.Errorf("%s: %w (%s --help lists them)", cmd.Name(), err, cmd.CommandPath())
 }

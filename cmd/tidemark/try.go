@@ -20,9 +20,10 @@ import (
 
 // tryFlags are the conversation a call is tried in.
 type tryFlags struct {
-	said, read  []string
-	from, tools string
-	agent       string
+	said, read, done []string
+	from, tools      string
+	url, at          string
+	agent            string
 }
 
 func (e *env) tryCommand() *cobra.Command {
@@ -50,13 +51,16 @@ with --config, or without a server, the file is.`,
 	fl.StringArrayVar(&f.said, "said", nil, "what the user said before, a message each")
 	fl.StringArrayVar(&f.read, "read", nil, "what the agent read after that and somebody else wrote, a text each")
 	fl.StringVar(&f.from, "from", "web_fetch", "tool that brought what was read")
+	fl.StringVar(&f.url, "url", "", "address where it was read")
+	fl.StringArrayVar(&f.done, "done", nil, "a call that ran before, as 'TOOL' or 'TOOL {JSON}'")
+	fl.StringVar(&f.at, "at", "", "when it is, as 2026-03-01T22:30:00+01:00; now if absent")
 	fl.StringVar(&f.tools, "tools", "", "file with the definitions of the agent's tools (OpenAI, Anthropic or MCP, JSON)")
-	fl.StringVar(&f.agent, "agent", "", "agent whose overrides apply")
+	fl.StringVar(&f.agent, "agent", "", "agent whose overrides apply; tools may have its own names for them (claude: Bash)")
 	return cmd
 }
 
 func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) error {
-	t := office.Trial{Tool: name, Args: args, Said: f.said, Read: f.read, From: f.from, Agent: f.agent}
+	t := office.Trial{Tool: name, Args: args, Said: f.said, Read: f.read, From: f.from, Agent: f.agent, URL: f.url, Done: f.done, At: f.at}
 	if f.tools != "" {
 		var err error
 		if t.Tools, err = os.ReadFile(f.tools); err != nil {
@@ -106,6 +110,7 @@ func (e *env) tried(ctx context.Context, t office.Trial) (out office.Tried, err 
 	if c != nil && strictjson.Value(t.Args).IsValid() && (len(t.Tools) == 0 || strictjson.Value(t.Tools).IsValid()) {
 		in := map[string]any{
 			"tool": t.Tool, "args": strictjson.Value(t.Args), "said": t.Said, "read": t.Read, "from": t.From, "agent": t.Agent,
+			"url": t.URL, "done": t.Done, "at": t.At,
 		}
 		if len(t.Tools) > 0 {
 			in["tools"] = strictjson.Value(t.Tools)

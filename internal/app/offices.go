@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/console"
@@ -95,7 +97,9 @@ func Try(ctx context.Context, set *policy.Set, t office.Trial) (office.Tried, er
 	if _, err := args.Fields(); err != nil {
 		return office.Tried{}, fmt.Errorf("%w: the arguments are no JSON object: %w", office.ErrTrial, err)
 	}
-	run := replay.Run{ID: "try"}
+	run := replay.Run{ID: "try", HostTools: catalogue.HostTools(t.Agent), ControlTools: catalogue.ControlTools(t.Agent)}
+	t.Tool, t.Args = catalogue.AtHook(t.Agent, t.Tool, t.Args) // as its hook would tell of it
+	t.From, _ = catalogue.AtHook(t.Agent, t.From, []byte("{}"))
 	if len(t.Tools) > 0 {
 		var err error
 		if run.Tools, err = replay.Definitions(t.Tools); err != nil {
@@ -108,13 +112,18 @@ func Try(ctx context.Context, set *policy.Set, t office.Trial) (office.Tried, er
 	if len(t.Said) == 0 {
 		run.Events = append(run.Events, replay.Event{Said: &replay.Said{Sender: replay.Owner()}})
 	}
-	from := cmp.Or(t.From, "web_fetch")
-	for _, text := range t.Read {
-		c := &replay.Call{Tool: from, Args: []byte("{}"), Answer: replay.Yes}
-		run.Events = append(run.Events, replay.Event{Call: c}, replay.Event{Result: &replay.Result{Of: c, Content: []byte(text)}})
+	if err := before(&run, &t); err != nil {
+		return office.Tried{}, err
+	}
+	person := replay.Person{Agent: t.Agent, Now: time.Now()}
+	if t.At != "" {
+		var err error
+		if person.Now, err = time.Parse(time.RFC3339, t.At); err != nil {
+			return office.Tried{}, fmt.Errorf("%w: %q is no time: write it as 2026-03-01T22:30:00+01:00", office.ErrTrial, t.At)
+		}
 	}
 	run.Events = append(run.Events, replay.Event{Call: &replay.Call{Tool: t.Tool, Args: t.Args}})
-	decisions, err := replay.Play(ctx, set, replay.Person{Agent: t.Agent}, &run)
+	decisions, err := replay.Play(ctx, set, person, &run)
 	if err != nil {
 		return office.Tried{}, err
 	}
@@ -126,6 +135,34 @@ func Try(ctx context.Context, set *policy.Set, t office.Trial) (office.Tried, er
 		Tool: d.Tool, Decision: d.Decision, Rule: d.Rule, Reason: d.Reason, Warrant: d.Warrant, Shown: d.Shown, Taint: d.Taint,
 		Item: d.Item,
 	}, nil
+}
+
+// before is what ran before the call that is tried, and what was read.
+func before(run *replay.Run, t *office.Trial) error {
+	add := func(name, args, content string) {
+		c := &replay.Call{Tool: name, Args: []byte(args), Answer: replay.Yes}
+		run.Events = append(run.Events, replay.Event{Call: c}, replay.Event{Result: &replay.Result{Of: c, Content: []byte(content)}})
+	}
+	for _, done := range t.Done {
+		name, rest, _ := strings.Cut(strings.TrimSpace(done), " ")
+		rest = cmp.Or(strings.TrimSpace(rest), "{}")
+		args := tool.NewArgs([]byte(rest))
+		if _, err := args.Fields(); err != nil || name == "" {
+			return fmt.Errorf("%w: %q is no tool with arguments: write 'TOOL {\"name\":\"value\"}'", office.ErrTrial, done)
+		}
+		name, sent := catalogue.AtHook(t.Agent, name, []byte(rest))
+		add(name, string(sent), `{"ok":true}`)
+	}
+	where, err := strictjson.Marshal(struct {
+		URL string `json:"url,omitempty"`
+	}{t.URL})
+	if err != nil {
+		return err
+	}
+	for _, text := range t.Read {
+		add(cmp.Or(t.From, "web_fetch"), string(where), text)
+	}
+	return nil
 }
 
 // examine is the doctor, without trying real agents.

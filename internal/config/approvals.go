@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/people/consent"
@@ -46,4 +47,24 @@ func (d *decoder) approvals(n *configfile.Node) Approvals {
 		},
 	})
 	return a
+}
+
+// manned refuses rules of the policy that take more people than there are: nobody could ever approve.
+func (d *decoder) manned(n *configfile.Node, most int) {
+	var list []*configfile.Node
+	if rules := n.Get("rules"); rules != nil {
+		list = rules.List
+	}
+	if agents := n.Get("agents"); agents != nil {
+		for _, k := range agents.Keys {
+			d.manned(k.Value, most)
+		}
+	}
+	for _, item := range list {
+		if v := item.Get("people"); v != nil {
+			if takes, err := strconv.Atoi(v.Text); err == nil && takes > most {
+				d.Hintf(v.Pos, "name them under approvals.people", "%s takes %d people, and approvals.people has %d", v.Path, takes, most)
+			}
+		}
+	}
 }

@@ -108,6 +108,7 @@ func (d *decoder) sections(root *configfile.Node, c *Config) {
 	c.Console = d.console(root.Get("console"))
 	c.Retention = d.retention(root.Get("retention"))
 	c.Approvals = d.approvals(root.Get("approvals"))
+	d.manned(root, len(c.Approvals.Who.People))
 	c.Anchors = d.anchors(root.Get("anchors"))
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)

@@ -2,6 +2,8 @@
 package facts
 
 import (
+	"slices"
+
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -78,12 +80,25 @@ func (f *Call) Is(name string) bool {
 		return f.get().Deed != warrant.Read
 	case "danger":
 		return f.get().Danger
+	case "dictated":
+		return f.Of.Dictated(f.Args)
 	}
 	return false
 }
 
 // Warrant implements policy.Facts.
 func (f *Call) Warrant(what string) string { return f.get().Weakest(what) }
+
+// Values implements policy.Facts.
+func (f *Call) Values(slot string) []string {
+	var out []string
+	for i := range f.get().Slots {
+		if s := &f.Found.Slots[i]; s.Kind.String() == slot && !slices.Contains(out, s.Value) {
+			out = append(out, s.Value)
+		}
+	}
+	return out
+}
 
 // Contained reports whether all the danger of a command is in files that it runs and that nobody has read.
 func (f *Call) Contained() bool { return f.get().Danger && f.get().Contained }

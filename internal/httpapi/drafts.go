@@ -56,6 +56,9 @@ func (m *management) tryCall(ctx context.Context, in *struct {
 		Said  []string         `json:"said,omitempty" doc:"what the user said before, a message each"`
 		Read  []string         `json:"read,omitempty" doc:"what was read after that and somebody else wrote, a text each"`
 		From  string           `json:"from,omitempty" doc:"tool that brought what was read; web_fetch if absent"`
+		URL   string           `json:"url,omitempty" doc:"address where that was read"`
+		Done  []string         `json:"done,omitempty" doc:"calls that ran before, a tool each, its arguments behind it"`
+		At    string           `json:"at,omitempty" doc:"when it is, as RFC 3339 has it; now if absent"`
 		Agent string           `json:"agent,omitempty" doc:"agent whose overrides apply"`
 		Tools strictjson.Value `json:"tools,omitempty" doc:"definitions of the agent's tools, as OpenAI, Anthropic or MCP write them"`
 	}
@@ -69,6 +72,7 @@ func (m *management) tryCall(ctx context.Context, in *struct {
 	}
 	out, err := m.try(ctx, office.Trial{
 		Tool: b.Tool, Args: b.Args, Said: b.Said, Read: b.Read, From: b.From, Agent: b.Agent, Tools: b.Tools,
+		URL: b.URL, Done: b.Done, At: b.At,
 	})
 	if errors.Is(err, office.ErrTrial) {
 		return out, badRequest(err.Error())

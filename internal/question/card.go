@@ -37,6 +37,7 @@ type Card struct {
 	Words      []event.Said
 	Sources    []trust.Source
 	Opinion    *event.Opinion
+	People     int      // how many must approve, where a rule of the policy says so
 	Agreed     []string // who approves, where it takes several people
 	Wordless   bool     // what the user says is not known here
 	Unread     string   // why no model has read it: none, late or failed
@@ -101,6 +102,9 @@ func (c *Card) Lines() []Line {
 		add("Auditor", strings.Trim(o.Answer+": "+o.Reason, ": "))
 	}
 	add("Approving allows", c.opens()...)
+	if c.People > 1 && len(c.Agreed) == 0 {
+		add("It takes", fmt.Sprintf("%d people, each under their own name; the first yes alone lets nothing run", c.People))
+	}
 	if len(c.Agreed) > 0 {
 		add("Approved so far by", strings.Join(c.Agreed, ", ")+". It takes another person")
 	}

@@ -52,6 +52,7 @@ type Write struct {
 	Seq                    uint64
 	Time                   int64
 	Status                 WriteStatus
+	People                 int // as its question says
 }
 
 // Write finds a quarantined write.
@@ -98,7 +99,11 @@ func (s *State) decided(e *event.Event) {
 	s.steps++
 	s.Book.Passed(e.Time)
 	if d.Runs() {
-		s.count(d.Tool).calls++
+		c := s.count(d.Tool)
+		if c.calls++; d.Spent != "" {
+			c.approved++
+		}
+		s.remember(d)
 	} else {
 		s.denied++
 	}
@@ -128,6 +133,9 @@ func (s *State) decided(e *event.Event) {
 			ID: d.Write.ID, Tool: d.Tool, Path: d.Write.Path, Branch: e.Branch, Digest: d.Digest,
 			Seq: s.Version, Time: e.Time, Status: WriteHeld,
 		}
+		if d.Ask != nil {
+			s.writes[d.Write.ID].People = d.Ask.People
+		}
 	}
 }
 
@@ -148,6 +156,7 @@ func (s *State) asked(e *event.Event) {
 		ID: d.Ask.ID, Branch: e.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level,
 		Step: d.Step, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason, Args: d.Ask.Args, CodeHash: d.Ask.CodeHash,
 		Asked: e.Time, Expires: d.Ask.Expires, CodeEnds: d.Ask.CodeExpires, Keeps: kept(d.Ask.Keeps),
+		People: d.Ask.People,
 	}, d.Ask.Replaces)
 }
 

@@ -12,7 +12,7 @@ import (
 // that invents names without end shares one counter after that.
 const maxNames = 1024
 
-type count struct{ calls, results int64 }
+type count struct{ calls, results, done, approved int64 }
 
 func (s *State) count(name string) *count {
 	c := s.counts[name]
@@ -34,6 +34,64 @@ func (s *State) Calls(name string) int64 { return s.counted(name).calls }
 
 // Results is how many results of the tool came back.
 func (s *State) Results(name string) int64 { return s.counted(name).results }
+
+// Done is how many results of the tool came back and were no error. A name that shares a counter with others was not seen to be done.
+func (s *State) Done(name string) int64 {
+	if c := s.counts[name]; c != nil && name != "" {
+		return c.done
+	}
+	return 0
+}
+
+// Approved is how many calls of the tool ran because a person said so; of a name that shares a counter with others, none.
+func (s *State) Approved(name string) int64 {
+	if c := s.counts[name]; c != nil && name != "" {
+		return c.approved
+	}
+	return 0
+}
+
+// The bounds on what rules have a session remember. A value beyond them counts as one that was there.
+const (
+	maxMarks  = 4096
+	maxBounds = 64
+)
+
+// Marked is how many calls ran that a rule has the session remember by this mark.
+func (s *State) Marked(mark string) int64 {
+	if n := s.marks[mark]; n > 0 || len(s.marks) < maxMarks {
+		return n
+	}
+	return 1
+}
+
+// Bounds are the rules whose readers may read what has come in.
+func (s *State) Bounds() []string { return s.bounds }
+
+// remember notes what rules want known of a call that runs.
+func (s *State) remember(d *event.Decided) {
+	if s.marks == nil && len(d.Marks) > 0 {
+		s.marks = map[string]int64{}
+	}
+	for _, m := range d.Marks {
+		if len(s.marks) < maxMarks || s.marks[m] > 0 {
+			s.marks[m]++
+		}
+	}
+	s.bind(d.Bounds)
+}
+
+// bind adds rules whose readers may read what has come in.
+func (s *State) bind(rules []string) {
+	for _, b := range rules {
+		if len(s.bounds) >= maxBounds {
+			b = "" // no rule is called that: nobody may
+		}
+		if !slices.Contains(s.bounds, b) {
+			s.bounds = append(s.bounds[:len(s.bounds):len(s.bounds)], b)
+		}
+	}
+}
 
 // counted is what is known of a tool. One that shares the last counter with others has
 // been used at most that often; a rule that limits it must not read 0.

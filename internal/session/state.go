@@ -66,7 +66,9 @@ type State struct {
 	writes    map[string]*Write
 	writeSize int64 // of all of them
 	questions map[string]*evidence
-	cautious  map[string]bool      // tools that declare themselves cautioned
+	cautious  map[string]bool // tools that declare themselves cautioned
+	marks     map[string]int64
+	bounds    []string
 	wordless  bool                 // a door that cannot hear the user began a turn
 	shown     map[tool.Digest]bool // what agents got instead of results that are kept from them; nil: nothing
 	extracted map[tool.Digest]int  // how many values were extracted, by source; nil: none
@@ -123,7 +125,10 @@ func (s *State) Apply(e *event.Event) {
 		s.decided(e)
 		s.laid(e.Decided.Temp)
 	case event.ResultSeen:
-		s.count(e.Seen.Tool).results++
+		c := s.count(e.Seen.Tool)
+		if c.results++; !e.Seen.Error {
+			c.done++
+		}
 		s.keptBack(e.Seen)
 	case event.Answered:
 		s.answered(e)
@@ -220,6 +225,7 @@ func (s *State) began(b *event.Began) {
 	if s.Version == 1 {
 		s.Kin = b.Kin
 	}
+	s.bind(b.Bounds)
 	s.wordless = s.wordless || b.Wordless
 	s.host(b.HostTools, b.ControlTools)
 	s.said(b.Words, b.Contract)

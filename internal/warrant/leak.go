@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/sql"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // Secrets tells how the secrets in a text are found; each may come in several pieces.
@@ -286,6 +287,22 @@ func (c *Context) limits() []reader.Withheld {
 		}
 	}
 	return c.withheld
+}
+
+// mostDictated bounds the values of a call that is the user's own: many small ones, each of them said, can be put together to anything.
+const mostDictated = 12
+
+// Dictated reports whether every value of a call stands in the user's own words, so that it tells nothing that was read.
+func (c *Context) Dictated(args *tool.Args) bool {
+	c.listen()
+	fields, err := args.Fields()
+	if err != nil {
+		return false
+	}
+	values := leaves.Of(fields)
+	return len(values) > 0 && len(values) <= mostDictated && !slices.ContainsFunc(values, func(l leaves.Leaf) bool {
+		return !l.Flag && strings.TrimSpace(l.Text) != "" && !c.index.Said(l.Text)
+	})
 }
 
 // readers are who reads what a call sends: those it names, or, where it names nobody, everybody.

@@ -12,8 +12,16 @@ import (
 // own. Parameters that cannot be read, or can be in two ways, are made so that nobody can
 // read them: the monitor takes those for the worst.
 func Canonical(agent, name string, params []byte) (string, []byte) {
+	if a := Lookup(agent); a == nil || !a.Proxied {
+		return name, params
+	}
+	return AtHook(agent, name, params)
+}
+
+// AtHook is Canonical for calls as an agent's hook tells of them, at whichever door.
+func AtHook(agent, name string, params []byte) (string, []byte) {
 	a := Lookup(agent)
-	if a == nil || !a.Proxied {
+	if a == nil {
 		return name, params
 	}
 	canonical := a.Tools.canonical(name)

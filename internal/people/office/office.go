@@ -20,6 +20,9 @@ type Trial struct {
 	Said  []string // by the user, before
 	Read  []string // after that; written by somebody else
 	From  string   // tool that brought what was read; empty: web_fetch
+	URL   string   // where it was read; empty: nobody says
+	Done  []string // calls that ran before, each a tool, and its arguments behind it where it has some
+	At    string   // when it is, RFC 3339; empty: now
 	Agent string   // whose overrides apply
 	Tools []byte   // definitions of the agent's tools, JSON; empty: none are known
 }

@@ -2,7 +2,7 @@
 // them it takes. It is pure: the clock is handed in, and nothing is remembered.
 //
 // Invariants:
-//   - without rules everybody who may answer decides alone;
+//   - without rules everybody who may answer decides alone, unless a rule of the policy wants several (Case.People);
 //   - the first rule that fits a question decides; one that names people lets nobody else approve;
 //   - several people are several names, whichever accounts they use; where a rule wants them apart, at most one of them is
 //     known by a token that an administrator here could have made;
@@ -96,10 +96,12 @@ func (r *Rule) fits(c tidemark.Case) bool {
 func (r *Rules) rule(c tidemark.Case) Rule {
 	for i := range r.List {
 		if r.List[i].fits(c) {
-			return r.List[i]
+			rule := r.List[i]
+			rule.People = max(rule.People, c.People)
+			return rule
 		}
 	}
-	return Rule{}
+	return Rule{People: c.People}
 }
 
 // asked are those a question is put to by now, and when that changes. Nobody means everybody.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	cryptorand "crypto/rand"
 	"crypto/sha256"
@@ -32,13 +33,15 @@ type Person struct {
 	// Logs are one log, as several servers have it open: every step is answered by a monitor of one of them, whichever.
 	// None: each run has a log of its own, forgotten with it.
 	Logs []Log
+	// Now is when the run begins; zero: at a time of no meaning.
+	Now  time.Time
 	beat func(bytes int)
 }
 
 // Play takes one run through a monitor of its own and returns what it said to each call.
 func Play(ctx context.Context, set *policy.Set, o Person, run *Run) ([]Decision, error) {
 	p := &player{
-		run: run, person: o, set: set, now: time.Unix(1_700_000_000, 0), ran: map[*Call]string{},
+		run: run, person: o, set: set, now: cmp.Or(o.Now, time.Unix(1_700_000_000, 0)), ran: map[*Call]string{},
 		dice:     rand.NewChaCha8(sha256.Sum256([]byte(run.ID))), // codes nobody will be asked for
 		monitors: make([]*tidemark.Monitor, max(1, len(o.Logs))),
 	}
@@ -233,12 +236,20 @@ func (o *Person) says(c *Call) Answer {
 func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Verdict, said Answer) (tidemark.Verdict, error) {
 	yes := said == Yes || said == Task
 	vote := tidemark.Vote{Session: theSession, IDs: []string{held.Held.ID}, Approve: yes, By: "owner", Via: "replay"}
-	vote.Task = said == Task && held.Held.Task != ""
-	if err := p.start(); err != nil {
-		return tidemark.Verdict{}, err
-	}
-	if _, err := p.monitor.Answer(ctx, vote); err != nil {
-		return tidemark.Verdict{}, err
+	vote.Task = said == Task && held.Held.Task != "" && held.Held.People < 2
+	for i := range max(1, held.Held.People) { // a yes of the recording is that of everybody whom it takes
+		if i > 0 && !yes {
+			break // one no is enough
+		}
+		if i > 0 {
+			vote.By = fmt.Sprintf("owner %d", i+1)
+		}
+		if err := p.start(); err != nil {
+			return tidemark.Verdict{}, err
+		}
+		if _, err := p.monitor.Answer(ctx, vote); err != nil {
+			return tidemark.Verdict{}, err
+		}
 	}
 	if !yes {
 		return *held, nil

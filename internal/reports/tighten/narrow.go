@@ -50,6 +50,9 @@ func (g Grid) Compare(before, after *policy.Set) (stricter int, err error) {
 	}
 	tools := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(g.Tools), stranger))))
 	agents := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(g.Agents), stranger))))
+	if err := compareReaders(before, after); err != nil {
+		return 0, err
+	}
 	for _, agent := range agents {
 		n, err := compareTurns(before, after, agent)
 		if stricter += n; err != nil {
@@ -105,7 +108,8 @@ func compareTool(before, after *policy.Set, agent, name string) (stricter int, e
 	for in := range contexts(agent, name, before.For(agent).Facts() || after.For(agent).Facts()) {
 		other := in
 		was, now := before.Judge(&in), after.Judge(&other)
-		if now.Effect > was.Effect || was.Hidden && !now.Hidden {
+		fewer := now.Effect == policy.Confirm && was.Effect == policy.Confirm && now.People() < was.People()
+		if now.Effect > was.Effect || was.Hidden && !now.Hidden || fewer {
 			return stricter, &LooserError{agent, name, in.Taint, was.Effect, now.Effect}
 		}
 		if now.Effect < was.Effect {
@@ -113,6 +117,23 @@ func compareTool(before, after *policy.Set, agent, name string) (stricter int, e
 		}
 	}
 	return stricter, nil
+}
+
+// compareReaders looks for people who might read what they could not before.
+func compareReaders(before, after *policy.Set) error {
+	now := after.Readers()
+	for name, may := range before.Readers() {
+		is, kept := now[name]
+		if !kept {
+			return fmt.Errorf("the result would be looser: trustRules.%s would say no more who may read what came in", name)
+		}
+		for _, who := range is {
+			if !slices.Contains(may, who) {
+				return fmt.Errorf("the result would be looser: %s could be told what came in by trustRules.%s", who, name)
+			}
+		}
+	}
+	return nil
 }
 
 // maxTurns is how far turns are compared: a cap beyond is one that nobody reaches.
@@ -152,6 +173,18 @@ func (much) Calls(string) int64 { return 1_000_000 }
 // Results is how often any tool answered.
 func (much) Results(string) int64 { return 1_000_000 }
 
+// Done is how often any tool answered well.
+func (much) Done(string) int64 { return 1_000_000 }
+
+// Approved is how often people let any tool run.
+func (much) Approved(string) int64 { return 1_000_000 }
+
+// Marked is how often anything ran that a rule remembers.
+func (much) Marked(string) int64 { return 1_000_000 }
+
+// Bounds are none: who may read what is compared by itself.
+func (much) Bounds() []string { return nil }
+
 // Denied is how many calls were refused.
 func (much) Denied() int64 { return 1_000_000 }
 
@@ -178,6 +211,9 @@ func (o outlook) Act() string { return o.act }
 
 // Is answers a question.
 func (o outlook) Is(name string) bool { return slices.Contains(o.true, name) }
+
+// Values are none.
+func (o outlook) Values(string) []string { return nil }
 
 // Warrant is what stands behind every value.
 func (o outlook) Warrant(string) string { return o.has }

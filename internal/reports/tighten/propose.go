@@ -185,6 +185,18 @@ func (r ran) Calls(name string) int64 {
 	return 0
 }
 
+// Done is nothing a proposal asks about.
+func (ran) Done(string) int64 { return 0 }
+
+// Approved is nothing a proposal asks about.
+func (ran) Approved(string) int64 { return 0 }
+
+// Marked is nothing a proposal asks about.
+func (ran) Marked(string) int64 { return 0 }
+
+// Bounds are nothing a proposal asks about.
+func (ran) Bounds() []string { return nil }
+
 // Results is nothing a proposal asks about.
 func (ran) Results(string) int64 { return 0 }
 
