@@ -102,8 +102,12 @@ func (c *call) infrastructure() {
 		c.does |= Install // programs of others, which run
 		c.newer = true
 	}
+	second := ""
+	if len(rest) > 1 {
+		second = rest[1].Text
+	}
 	switch v := rest[0].Text; {
-	case v == "output" || v == "console" || v == "show" && c.name != "helm" || v == "state" && len(rest) > 1 && (rest[1].Text == "pull" || rest[1].Text == "show"):
+	case v == "output", v == "console", v == "show" && c.name != "helm", v == "state" && (second == "pull" || second == "show"):
 		c.does |= ReadsSecret // what a plan hides is in clear there
 	case removing[v]:
 		c.does |= NetworkWrite | NetworkRead | Destructive
