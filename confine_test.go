@@ -326,6 +326,9 @@ func TestAPlainCommandThatLeavesGoesToTheBroker(t *testing.T) {
 		{"the owner ordered another", "Look at the page and then git push origin main", "", "git push evil main", false, policy.Confined, true, false},
 		{"the owner ordered less", "Look at the page and then push main", "", "git push -f origin main", false, policy.Confined, true, false},
 		{"what a lock file pins", "Look at the page", "", "npm ci", false, policy.Confined, true, true}, // the broker looks whether it is the old one
+		{"what pnpm's pins", "Look at the page", "", "pnpm install --frozen-lockfile", false, policy.Confined, true, true},
+		{"what yarn's pins", "Look at the page", "", "yarn install", false, policy.Confined, true, true},
+		{"what cargo's pins", "Look at the page", "", "cargo fetch --locked", false, policy.Confined, true, true},
 		{"nobody else has spoken", "Git push origin main", "", "git push origin main", true, policy.Allow, false, false},
 		{"nobody else has spoken, always", "Git push origin main", "confine: always", "git push origin main", true, policy.Confined, true, true},
 		{"a form that the broker does not run", "Look at the page", "", "gh pr create --fill", false, policy.Confirm, false, false},

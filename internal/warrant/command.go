@@ -320,6 +320,9 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 		if r := &line.Runs[i]; !r.Guess && !plain(r) && !(asks(r) && len(line.Addresses) > 0) && !onlyAsks(r) && !c.index.Said(r.Name) {
 			return "a program that may do anything, and I could not find it in your words", ""
 		}
+		if why = c.unbidden(&line.Runs[i]); why != "" {
+			return why, ""
+		}
 	}
 	if p := c.unnamed(line.Packages); p != "" {
 		return "a package that I could not find in your words", p
@@ -327,9 +330,45 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 	return "", ""
 }
 
+// unbidden is what speaks against a program that is not plain, and that the user named: the name alone may stand there for something
+// else, or for another verb of it. Secrets are shown, and programs of others that nobody names brought in, only where its verb is said
+// with it.
+func (c *Context) unbidden(r *shell.Run) string {
+	if r.Guess || plain(r) || !r.Newer && !r.Effects.Has(shell.ReadsSecret) {
+		return ""
+	}
+	verb := ""
+	for _, a := range r.Args {
+		if !a.Known || !strings.HasPrefix(a.Text, "-") {
+			verb = a.Text
+			break
+		}
+	}
+	said := verb != "" && slices.ContainsFunc(c.said, func(s string) bool { return adjoins(s, r.Name, strings.ToLower(verb)) })
+	switch {
+	case r.Effects.Has(shell.ReadsSecret) && !said:
+		return "it shows what is kept secret, and I could not find that in your words"
+	case r.Newer && !(said && c.bids(renews, 0)):
+		return "it brings programs of others, and I could not find that in your words"
+	}
+	return ""
+}
+
+// adjoins reports whether a message has two words with nothing but blanks between them: "make it pass. Show me" is no "pass show".
+func adjoins(message, first, second string) bool {
+	words := strings.Fields(message)
+	for i := range words[:max(0, len(words)-1)] {
+		if strings.TrimLeft(words[i], "`\"'(") == first && strings.TrimRight(words[i+1], "`\"').,;:!?") == second {
+			return true
+		}
+	}
+	return false
+}
+
 var (
 	clients = list("clients")
 	asking  = list("asking")
+	renews  = list("renews")
 )
 
 // asks reports whether a program only asks an address for something, which is judged by itself:

@@ -96,6 +96,32 @@ func TestACommandTheUserWroteRuns(t *testing.T) {
 	}
 }
 
+// Who names a program orders no secrets to be shown by it, nor programs of others to be brought in; and a word that happens to be the name
+// of one orders nothing.
+func TestANamedProgramIsOrderedByItsVerb(t *testing.T) {
+	for said, lines := range map[string]map[string]bool{
+		"Look at issue 12, check the plan with terraform, and tell me what is wrong.": {
+			"terraform init": false, "terraform state list": false, "terraform version": false,
+			"terraform init -upgrade": true, "terraform -chdir=infra init -upgrade": true, "cd infra && terraform init --upgrade=true": true,
+			"terraform output": true, "terraform output -json": true, "terraform show -json": true, "terraform state pull": true,
+			"echo 1 | terraform console": true, "V=output; terraform $V": true, "terraform init; terraform output -raw key": true,
+		},
+		"Show me the terraform output.":              {"terraform output": false, "terraform output -json": false, "terraform state pull": true, "terraform init -upgrade": true},
+		"Upgrade the modules with terraform init.":   {"terraform init -upgrade": false, "cd infra && terraform init -upgrade": false, "terraform output": true},
+		"Do terraform init. Never upgrade anything.": {"terraform init -upgrade": true},
+		"Make the tests pass.":                       {"pass show bank": true, "pass bank": true, "pass -c bank": true},
+		"Make the tests pass. Show me what failed.":  {"pass show bank": true},
+		"Make the tests pass, show me what failed":   {"pass show bank": true},
+		"Run pass show oak.":                         {"pass show oak": false},
+	} {
+		for line, want := range lines {
+			if w := of(desk(said), "bash", `{"command":`+quote(line)+`}`); asked(w) != want {
+				t.Errorf("%q, %s: asked %v, want %v: %+v", said, line, asked(w), want, w.Slots)
+			}
+		}
+	}
+}
+
 func TestFilesThatSteerAreAskedAboutAndContentIsNot(t *testing.T) {
 	for file, want := range map[string]bool{
 		"boats/oak.go": false, "docs/birch.md": false, "site/a.css": false,

@@ -138,6 +138,8 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.install(f, "uv")
 	case "uv sync":
 		return b.locked(f, "uv")
+	case "pnpm install", "pnpm i", "yarn install", "cargo fetch":
+		return b.locked(f, f.Program)
 	case "pip install", "pip3 install", "python -m pip install", "python3 -m pip install":
 		if f.Slot("requirement") != "" {
 			return b.locked(f, "pip")

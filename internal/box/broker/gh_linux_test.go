@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +14,6 @@ import (
 
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/broker"
-	"github.com/tidemark/tidemark/internal/box/relay"
 	"github.com/tidemark/tidemark/internal/test/boxtest"
 	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 )
@@ -36,26 +32,7 @@ func newForge(t *testing.T) *forge {
 	t.Helper()
 	boxtest.Needs(t, "git", "curl")
 	o := &forge{office: &office{World: boxtest.New(t), t: t}, files: map[string]string{"/tool.txt": "the tool\n"}}
-	s := httptest.NewUnstartedServer(http.HandlerFunc(o.serve))
-	s.TLS = o.certificate("api.github.com", "files.acme.example", "git.acme.example")
-	s.StartTLS()
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	at := s.Listener.Addr().String()
-	_, o.port, _ = net.SplitHostPort(at)
-	o.opts = relay.Options{
-		Resolve: func(_ context.Context, name string) ([]netip.Addr, error) {
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			o.names = append(o.names, name)
-			return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
-		},
-		Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", at)
-		},
-	}
+	o.others(http.HandlerFunc(o.serve), "api.github.com", "files.acme.example", "git.acme.example")
 	o.Must("git init -q && git add -A && git commit -qm one && git switch -qc fix-12 && git remote add origin https://github.com/acme/web.git")
 	return o
 }

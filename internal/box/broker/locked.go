@@ -29,17 +29,40 @@ const maxList = 16 << 20
 // shownPackages is how many packages of a list are shown.
 const shownPackages = 60
 
+// lock is how a manager pins packages: the list that does, other files of the workspace's that it is read with, and what reads it.
+type lock struct {
+	list  string
+	with  []string
+	names func(raw []byte) ([]string, error)
+}
+
+var locks = map[string]lock{
+	"npm":   {list: "package-lock.json", with: []string{"package.json"}, names: lockedNPM},
+	"uv":    {list: "uv.lock", with: []string{"pyproject.toml"}, names: lockedUV},
+	"pnpm":  {list: "pnpm-lock.yaml", names: lockedPNPM},
+	"yarn":  {list: "yarn.lock", with: []string{"package.json"}, names: lockedYarn},
+	"cargo": {list: "Cargo.lock", names: lockedCargo},
+}
+
+// IsLock reports whether files of a name pin packages.
+func IsLock(base string) bool {
+	for _, l := range locks {
+		if l.list == base {
+			return true
+		}
+	}
+	return false
+}
+
 // locked finds out what an installation would bring of what a list in the workspace names.
 func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 	x := &installing{b: b, manager: manager, argv: f.Argv, lists: map[string][]byte{}}
-	names := []string{"package-lock.json", "package.json"}
-	switch manager {
-	case "uv":
-		names = []string{"uv.lock", "pyproject.toml"}
-	case "pip":
-		names = []string{f.Slot("requirement")}
+	l, ok := locks[manager]
+	if !ok {
+		l = lock{list: f.Slot("requirement"), names: lockedPip}
 	}
-	for i, name := range names {
+	x.list = filepath.Base(l.list)
+	for i, name := range append([]string{l.list}, l.with...) {
 		path := filepath.Join(b.dir(), filepath.FromSlash(name))
 		raw, err := b.read(path)
 		if err != nil {
@@ -51,18 +74,11 @@ func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 		}
 	}
 	var err error
-	switch manager {
-	case "npm":
-		x.names, err = lockedNPM(x.lists["package-lock.json"])
-	case "uv":
-		x.names, err = lockedUV(x.lists["uv.lock"])
-		x.list = "uv.lock"
-	default:
-		x.names, err = lockedPip(x.lists[filepath.Base(names[0])])
-		x.list = filepath.Base(names[0])
+	if x.names, err = l.names(x.lists[x.list]); err == nil {
+		err = x.alone()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", names[0], err, ErrNotHere)
+		return nil, fmt.Errorf("%s: %w: %w", l.list, err, ErrNotHere)
 	}
 	at := registries(manager)
 	q := Question{Program: f.Program, Verb: f.Verb, Host: at[0].host, Port: at[0].port, Packages: slices.Clone(x.names)}

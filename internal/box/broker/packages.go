@@ -94,7 +94,7 @@ func (x *installing) run(ctx context.Context, files [3]*os.File) (box.Exit, erro
 		return none, err
 	}
 	defer done()
-	args := slices.Concat([]string{"env"}, x.offline(shown), x.argv)
+	args := slices.Concat([]string{"env"}, x.offline(shown), x.inside(shown))
 	return x.b.opts.Inside(ctx, box.Command{Args: args, Dir: x.b.dir(), Files: files})
 }
 
@@ -104,14 +104,14 @@ func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (
 	if err := os.Mkdir(filepath.Join(dir, brought), 0o700); err != nil {
 		return none, err
 	}
-	for name, raw := range x.lists {
+	for name, raw := range x.given() {
 		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
 			return none, err
 		}
 	}
 	var env, read []string
 	if ca := x.b.opts.CAFile; ca != "" {
-		env, read = []string{"NODE_EXTRA_CA_CERTS=" + ca, "SSL_CERT_FILE=" + ca}, []string{ca}
+		env, read = []string{"NODE_EXTRA_CA_CERTS=" + ca, "SSL_CERT_FILE=" + ca, "CARGO_HTTP_CAINFO=" + ca}, []string{ca}
 	}
 	c, err := x.b.chamber(dir, registries(x.manager), append(env, "PIP_CONFIG_FILE="+os.DevNull), read)
 	if err != nil {
@@ -135,6 +135,12 @@ func (x *installing) command(dir string) []string {
 		return x.uv(dir)
 	case "go":
 		return x.goFetch(dir)
+	case "pnpm":
+		return x.pnpm(dir)
+	case "yarn":
+		return x.yarn(dir)
+	case "cargo":
+		return x.cargo(dir)
 	}
 	if x.manager == "npm" {
 		verb, what := "install", x.names
@@ -169,10 +175,16 @@ func (x *installing) offline(shown string) []string {
 			"npm_config_update_notifier=false",
 		}
 	}
-	if x.manager == "go" {
+	switch x.manager {
+	case "go":
 		return goOffline(shown)
-	}
-	if x.manager == "uv" {
+	case "pnpm":
+		return []string{"npm_config_offline=true", "pnpm_config_offline=true", noOther}
+	case "yarn":
+		return []string{"YARN_CACHE_FOLDER=" + shown, noOther}
+	case "cargo":
+		return nil
+	case "uv":
 		out := []string{"UV_CACHE_DIR=" + shown, "UV_OFFLINE=1", "UV_PYTHON_DOWNLOADS=never", "UV_LINK_MODE=copy"}
 		if x.list != "" {
 			out = append(out, "UV_FROZEN=1") // nothing but what the lock names was fetched

@@ -5,23 +5,18 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha1" // what npm wants
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/box/broker"
-	"github.com/tidemark/tidemark/internal/box/relay"
 	"github.com/tidemark/tidemark/internal/test/boxtest"
 )
 
@@ -33,30 +28,14 @@ func newMarket(t *testing.T) *office {
 	o.npm(mux)
 	o.pip(mux)
 	o.goProxy(mux)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	o.crates(mux)
+	o.others(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
 		o.seen = append(o.seen, r.Host+r.URL.Path)
 		o.mu.Unlock()
 		mux.ServeHTTP(w, r)
-	}))
-	s.TLS = o.certificate("proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org")
-	s.StartTLS()
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	at := s.Listener.Addr().String()
-	o.opts = relay.Options{
-		Resolve: func(_ context.Context, name string) ([]netip.Addr, error) {
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			o.names = append(o.names, name)
-			return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
-		},
-		Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", at)
-		},
-	}
+	}), "proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "registry.yarnpkg.com", "index.crates.io", "static.crates.io", "pypi.org",
+		"files.pythonhosted.org")
 	return o
 }
 
@@ -92,6 +71,7 @@ func (o *office) npm(mux *http.ServeMux) {
 		o.t.Fatal(err)
 	}
 	sum := sha1.Sum(b.Bytes()) // as above
+	o.tarball = b.Bytes()
 	about["dist"] = map[string]string{"tarball": "https://registry.npmjs.org/nice/-/nice-1.0.0.tgz", "shasum": hex.EncodeToString(sum[:])}
 	mux.HandleFunc("/nice", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.npm.install-v1+json")

@@ -15,7 +15,7 @@ import (
 // isList reports whether a file of a repository is a list of packages that can be fetched by it.
 func isList(name string) bool {
 	base := path.Base(filepath.ToSlash(name))
-	return base == "package-lock.json" || base == "uv.lock" || path.Ext(base) == ".txt"
+	return path.Ext(base) == ".txt" || broker.IsLock(base)
 }
 
 // first is what the repository of a workspace held when a session's first box was made there.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/mcp/sample"
 )
@@ -27,10 +28,18 @@ const gatewayPolicy = `trustRules:
   - {name: mine, tools: ["up__*", "mail*__*"], trust: local}
 rules:
   - {name: asks, tools: [up__send], effect: escalate}
+server: {sessionMemoryMB: %d}
 mcp:
   servers:
     up: {url: "%s"}
 `
+
+// gatewayMemory is how many MB conversations may take: more than those of a thousand clients do that are there at a time. It is full
+// before the first client comes; until it is, a server grows as it should, and nothing can be said of what it loses.
+const (
+	gatewayMemory = 256
+	mostHeld      = gatewayMemory << 20 / 8 * 5 // bytes; the rest is the collector's
+)
 
 // gateway is a server with clients of all kinds before it, and what they did.
 type gateway struct {
@@ -38,6 +47,7 @@ type gateway struct {
 	faults  faults
 	program string
 	n       atomic.Int64 // names what is sent
+	begun   atomic.Int64 // conversations, which have names by it
 	did     [kinds]atomic.Int64
 
 	mu     sync.Mutex
@@ -62,6 +72,9 @@ func TestGatewaySoak(t *testing.T) {
 	clients, relays := many("TORTURE_CLIENTS", 8, 1000), many("TORTURE_RELAYS", 2, 20)
 	length := max(3*time.Second, time.Duration(many("TORTURE_MINUTES", 0, 10))*time.Minute)
 	g := newGateway(t)
+	if long() {
+		g.fill(t)
+	}
 	before, err := g.figures(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +92,7 @@ func TestGatewaySoak(t *testing.T) {
 	seen, rows := g.watch(ctx, t, length)
 	all.Wait()
 	table(t, fmt.Sprintf("gateway: %d clients over HTTP, %d relays, %s", clients, relays, length), []string{
-		"calls", "listings", "answered", "given up", "connects", "relays started", "RSS MB", "goroutines", "files", "processes", "a relay's RSS MB",
+		"calls", "listings", "answered", "given up", "connects", "relays started", "conversations MB", "back", "RSS MB", "goroutines", "files", "processes", "a relay's RSS MB",
 	}, rows)
 	g.faults.none(t)
 	for i, what := range []string{"calls", "listings", "answers", "calls given up", "connects", "relays"} {
@@ -87,6 +100,7 @@ func TestGatewaySoak(t *testing.T) {
 			t.Errorf("there were no %s", what)
 		}
 	}
+	full(t, seen)
 	flat(t, seen)
 	g.left(t, before)
 }
@@ -102,6 +116,14 @@ func newGateway(t *testing.T) *gateway {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done " + in.Text}}}, nil, nil
 		})
 	}
+	mcp.AddTool(up, &mcp.Tool{Name: "page", Description: "Does page"}, func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
+		rows := make([]fields, 500)
+		for i := range rows {
+			rows[i] = fields{"id": fmt.Sprint(in.Text, "-", i), "name": fmt.Sprint("Row ", i, " of ", in.Text), "amount": i}
+		}
+		raw, err := strictjson.Marshal(rows)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}}, nil, err
+	})
 	upstream := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return up }, nil))
 	t.Cleanup(func() {
 		upstream.CloseClientConnections()
@@ -112,7 +134,7 @@ func newGateway(t *testing.T) *gateway {
 		t.Fatal(err)
 	}
 	h := newHouse(t, "")
-	if err := os.WriteFile(filepath.Join(h.data, "tidemark.yaml"), fmt.Appendf(nil, gatewayPolicy, upstream.URL), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.data, "tidemark.yaml"), fmt.Appendf(nil, gatewayPolicy, gatewayMemory, upstream.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return &gateway{server: h.must(t), program: program, relays: map[int]bool{}}
@@ -144,17 +166,33 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(r)
 }
 
-// visit is one client over HTTP, about a minute long in a long run. A few name no conversation, and share one; those of a
-// conversation wait for one another, because each decision is written before the next.
-func (g *gateway) visit(ctx context.Context, dice *rand.Rand) error {
-	session := ""
-	if n := dice.IntN(1000); n >= 10 {
-		session = fmt.Sprint("soak-", n)
+// conversation is the one that a client names: every other time a new one, else one of the last thousand, which may be over or go on
+// elsewhere. A few name none, and share one; those of a conversation wait for one another, because each decision is written before the
+// next.
+func (g *gateway) conversation(dice *rand.Rand) string {
+	n := g.begun.Load()
+	switch dice.IntN(200) {
+	case 0, 1:
+		return ""
+	default:
+		if n > 0 && dice.IntN(2) == 0 {
+			return fmt.Sprint("soak-", n-dice.Int64N(min(n, 1000)))
+		}
+		return fmt.Sprint("soak-", g.begun.Add(1))
 	}
+}
+
+// connect is a client over HTTP, in a conversation.
+func (g *gateway) connect(ctx context.Context, session string) (*mcp.ClientSession, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil)
-	s, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+	return client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: g.url + "/mcp/up", HTTPClient: &http.Client{Transport: withToken{g.http.Transport, g.house.tokens.Agent, session}},
 	}, nil)
+}
+
+// visit is one client over HTTP, about a minute long in a long run.
+func (g *gateway) visit(ctx context.Context, dice *rand.Rand) error {
+	s, err := g.connect(ctx, g.conversation(dice))
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -288,15 +326,53 @@ func (g *gateway) watch(ctx context.Context, t *testing.T, length time.Duration)
 		}
 		f.processes, f.beside = g.processes(), g.largest()
 		seen = append(seen, f)
-		row := make([]string, 0, kinds+5)
+		row := make([]string, 0, kinds+7)
 		for i := range g.did {
 			row = append(row, strconv.FormatInt(g.did[i].Load(), 10))
 		}
+		row = append(row, strconv.Itoa(int(f.metrics[conversationBytes])>>20), fmt.Sprint(f.metrics["tidemark_session_resumes_total"]))
 		rows = append(rows, append(row, strconv.Itoa(f.resident>>10), fmt.Sprint(f.metrics["tidemark_goroutines"]), strconv.Itoa(f.files),
 			strconv.Itoa(f.processes), strconv.Itoa(f.beside>>10)))
 		say("%v", rows[len(rows)-1])
 	}
 	return seen, rows
+}
+
+const conversationBytes = "tidemark_session_bytes"
+
+// fill has conversations that are over by the time the clients come, until memory has no room for more.
+func (g *gateway) fill(t *testing.T) {
+	t.Helper()
+	for i := 0; ; i++ {
+		now, err := g.figures(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now.metrics[conversationBytes] >= mostHeld/16*15 {
+			say("%d conversations fill %d MB", i, int(now.metrics[conversationBytes])>>20)
+			return
+		}
+		s, err := g.connect(t.Context(), fmt.Sprint("before-", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for page := range 8 {
+			if got, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "page", Arguments: fields{"text": fmt.Sprint(i, " ", page)}}); err != nil || got.IsError {
+				t.Fatalf("page %d of conversation %d: %v, %v", page, i, got, err)
+			}
+		}
+		_ = s.Close() // the session ends with it
+	}
+}
+
+// full fails where conversations took less memory than they may: then more could be lost than grew.
+func full(t testing.TB, seen []figures) {
+	t.Helper()
+	for i, f := range seen {
+		if held := f.metrics[conversationBytes]; long() && held < mostHeld/8*7 {
+			t.Errorf("sample %d: conversations take %d MB of %d", i+1, int(held)>>20, mostHeld>>20)
+		}
+	}
 }
 
 // processes is how many of the program run: the server, relays, and the servers behind them.

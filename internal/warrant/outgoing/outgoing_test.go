@@ -22,6 +22,9 @@ var plain = []struct{ line, deed, slots string }{
 	{"git push git@git.acme.example:acme/web.git main", "send", "remote=git@git.acme.example:acme/web.git branch=main"},
 	{"git fetch --prune origin", "read", "remote=origin"},
 	{"npm ci --no-audit", "create", ""},
+	{"pnpm install --frozen-lockfile", "create", ""},
+	{"yarn install --frozen-lockfile", "create", ""},
+	{"cargo fetch --locked", "create", ""},
 	{"pip install -q -r requirements/dev.txt", "create", "requirement=requirements/dev.txt"},
 	{"git fetch --depth=1 origin main", "read", "depth=1 remote=origin branch=main"},
 	{"git pull --rebase origin main", "change", "remote=origin branch=main"},
@@ -99,7 +102,8 @@ func TestLinesThatAreNotPlain(t *testing.T) {
 		"git clone --reference /x https://a.example/b", "git clone -u /tmp/x https://a.example/b", "git clone ../x", "git clone ext::sh y", "git clone https://a.example/b ../c",
 		"git clone https://a.example/b /etc/x", "git clone https://a.example/b .git", "git clone https://localhost/b", "git clone https://10.0.0.1/b",
 		"git ls-remote --upload-pack=x origin", "gh api /user", "gh pr create --body-file secrets.txt", "gh pr create -F .env", "gh pr create --title", "gh extension install a/b",
-		"gh alias set a b", "gh release create v1 dist.zip", "gh gist create x", "gh secret set A -f .env", "gh auth token", "npm install", "npm ci x", "npm ci --prefix x", "npm ci --userconfig=x", "npm install ./x", "npm install ../x",
+		"gh alias set a b", "gh release create v1 dist.zip", "gh gist create x", "gh secret set A -f .env", "gh auth token", "npm install", "npm ci x", "npm ci --prefix x", "npm ci --userconfig=x", "pnpm install x", "pnpm install --dir x", "pnpm install --config.script-shell=x", "pnpm install --no-frozen-lockfile", "pnpm -C x install",
+		"yarn install --cwd x", "yarn install --use-yarnrc x", "yarn install x", "yarn", "cargo fetch --manifest-path x", "cargo fetch --config x", "cargo +evil fetch", "cargo fetch x", "npm install ./x", "npm install ../x",
 		"npm install /x", "npm install x.tgz", "npm install a@x.tgz", "npm install a/b", "npm install github:a/b", "npm install git+https://a.example/b", "npm install https://a.example/b.tgz",
 		"npm install a@npm:b", "npm install a@file:../x", "npm install -g a", "npm install --registry=https://a.example a", "npm install --script-shell=x a", "npm --prefix x install a",
 		"npm install --prefix x a", "npm exec a", "npx a", "npm run build", "pip install -e .", "pip install .", "pip install ./x", "pip install -r", "pip install", "pip install -r ../x.txt", "pip install -r /x.txt", "pip install -r https://a.example/x.txt", "pip install -r a.txt -e .", "pip install -r a.txt nice", "pip install -r a.in", "pip install -q", "pip install git+https://a.example/b",
@@ -331,7 +335,7 @@ func TestWhatNoBrokerRuns(t *testing.T) {
 			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
 		}
 	}
-	for _, line := range []string{"gh pr list", "curl https://a.example/x", "git push origin main", "uv sync", "go get a.example/b", "npm ci"} {
+	for _, line := range []string{"gh pr list", "curl https://a.example/x", "git push origin main", "uv sync", "go get a.example/b", "npm ci", "pnpm i", "yarn install", "cargo fetch"} {
 		if f, ok := outgoing.Plain(line); !ok || !f.Brokered || f.Why != "" {
 			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
 		}

@@ -61,7 +61,9 @@ type Run struct {
 	// Build: all it runs of what was fetched is the usual build or test of a folder.
 	Build bool
 	// Quiet: it prints what it did, not what it brought.
-	Quiet   bool
+	Quiet bool
+	// Newer: it brings programs of others that no word of it names.
+	Newer   bool
 	Effects Effects
 }
 

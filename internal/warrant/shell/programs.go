@@ -134,6 +134,9 @@ func (c *call) languages() bool {
 	return true
 }
 
+// tellsNames are what those that keep secrets are told to do without telling one.
+var tellsNames = set("ls list find status version help")
+
 // keeper reads programs that keep timers, services, secrets or tables.
 func (c *call) keeper() {
 	words := " " + strings.ToLower(strings.Join(texts(c.args), " ")) + " "
@@ -155,7 +158,7 @@ func (c *call) keeper() {
 			c.does |= Persist
 		}
 	case "security", "secret-tool", "pass", "keyring", "op", "bw":
-		if says("password", "dump-keychain", "lookup", "show", " get ", " read ", "export", "item") {
+		if _, rest := options(c.args, "", nil); len(c.args) > 0 && (len(rest) == 0 || !tellsNames[rest[0].Text]) {
 			c.does |= ReadsSecret
 			c.out.secret = true
 		}

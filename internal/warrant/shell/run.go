@@ -24,6 +24,7 @@ type call struct {
 	code bool // it was given code in the command
 
 	quiet bool // it prints what it did, not what it brought
+	newer bool // it brings programs of others that no word of it names
 }
 
 // run records the program the words run, what it does, and what it runs in turn.
@@ -67,7 +68,7 @@ func (w *walker) run(words []Word, in flow) flow {
 	}
 	run := &w.line.Runs[i]
 	run.Effects |= c.does
-	run.Inline, run.Build, run.Quiet = c.code, build, c.quiet || c.does.Has(Install)
+	run.Inline, run.Build, run.Quiet, run.Newer = c.code, build, c.quiet || c.does.Has(Install), c.newer
 	return c.out
 }
 

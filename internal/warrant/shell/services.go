@@ -73,6 +73,7 @@ func (c *call) serviceGrows(words []string) {
 		c.does |= Persist // whom it speaks to from now on, and as whom
 	case (words[0] == "extension" || words[0] == "plugin") && words[1] == "install":
 		c.does |= Install
+		c.newer = true
 	}
 }
 
@@ -99,9 +100,14 @@ func (c *call) infrastructure() {
 	}
 	if slices.ContainsFunc(c.args, func(a Word) bool { return renewing[a.Text] }) {
 		c.does |= Install // programs of others, which run
+		c.newer = true
+	}
+	second := ""
+	if len(rest) > 1 {
+		second = rest[1].Text
 	}
 	switch v := rest[0].Text; {
-	case v == "output" || v == "console" || v == "state" && len(rest) > 1 && (rest[1].Text == "pull" || rest[1].Text == "show"):
+	case v == "output", v == "console", v == "show" && c.name != "helm", v == "state" && (second == "pull" || second == "show"):
 		c.does |= ReadsSecret // what a plan hides is in clear there
 	case removing[v]:
 		c.does |= NetworkWrite | NetworkRead | Destructive
