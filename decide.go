@@ -397,8 +397,7 @@ func (s *live) did(name string, args *tool.Args) string {
 func (x *step) conclude(v *Verdict, gated bool) {
 	d, e, turn := &x.decided, &x.event, &x.taint.Turn
 	d.Effect, d.Kind, d.Rule, d.Gated = v.Effect.String(), v.Kind, v.Rule, gated
-	d.Unread(x.looks)
-	d.Returns = x.returns(d.Tool)
+	x.describeResult(d)
 	if v.Effect != policy.Allow && len(v.Reasons) > 0 {
 		d.Reason = v.Reasons[0].Text
 	}

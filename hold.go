@@ -76,6 +76,12 @@ func (x *step) returns(name string) bool {
 	return err == nil && shapeOf(fields) != nil
 }
 
+// describeResult notes what is known of the result of a call before it comes, besides what it is worth.
+func (x *step) describeResult(d *event.Decided) {
+	d.Unread(x.looks)
+	d.Returns = x.returns(d.Tool)
+}
+
 // shapeOf is the shape that the errand of a sub-agent declares; nil: none.
 func shapeOf(fields map[string]any) *extract.Shape {
 	for _, v := range fields {
@@ -96,6 +102,12 @@ func (o *Observation) awaited(b *session.Taint, seen *event.Seen) {
 	}
 }
 
+// keepBack keeps a result out of the context, where it can be.
+func (o *Observation) keepBack(s *live, b *session.Taint, seen *event.Seen, set *policy.Set, apart bool) {
+	o.awaited(b, seen)
+	o.keep.back(s, seen, o, set, apart)
+}
+
 // Returned is Observe for the result of a sub-agent that was to return a value, as the words that its agent reads. Where they are that
 // value and nothing else, what the sub-agent has read does not enter.
 func (m *Monitor) Returned(ctx context.Context, o Observation, words string) (trust.Label, error) {
@@ -114,7 +126,8 @@ func (m *Monitor) Returned(ctx context.Context, o Observation, words string) (tr
 		b := s.state.Branch(o.Ref.Branch)
 		if known, found := b.Call(o.Result.CallID, name); found && known.Returns && !known.Seen && b.Awaits(name) {
 			from = Kept{
-				Handle: "sub-agent", Step: known.Step, Tool: name, Label: s.state.Mark().Join(trust.Label{Level: known.Level, Sensitivity: known.Sens}),
+				Handle: "sub-agent", Step: known.Step, Tool: name,
+				Label:  s.state.Mark().Join(trust.Label{Level: known.Level, Sensitivity: known.Sens}),
 				Source: tool.Call{Name: name, Args: o.Result.Args}.Digest(), Secret: known.Secret,
 			}
 		}

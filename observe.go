@@ -79,8 +79,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		}
 		event := m.seenEvent(s, b, &o, &came)
 		event.Seen.Unread(came.lookUp)
-		o.awaited(b, event.Seen)
-		o.keep.back(s, event.Seen, &o, set, late || !found)
+		o.keepBack(s, b, event.Seen, set, late || !found)
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}

@@ -291,18 +291,6 @@ func (d *Decided) Unread(name string) {
 	}
 }
 
-// Unread makes it the record of what we looked up ourselves, where there is a name: no agent has read it, so it is worth nothing less than
-// what was there.
-func (s *Seen) Unread(name string) {
-	if s.LookUp = name; name == "" {
-		return
-	}
-	s.Label, s.Source, s.Sensitive, s.Caution = trust.Label{Level: trust.System, Sensitivity: trust.Public}, false, false, false
-	if s.Content != nil {
-		s.Content.Preview = ""
-	}
-}
-
 // Shadow is the answer of a policy that runs beside the one in force and never acts
 // (BEY-05).
 type Shadow struct {

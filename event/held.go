@@ -1,6 +1,9 @@
 package event
 
-import "github.com/tidemark/tidemark/tool"
+import (
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
 
 // Held is a result that is kept from the agent, or a value that was extracted from one (AUD-03). The label of the record is what the
 // result is worth; none of it enters the context.
@@ -9,5 +12,18 @@ type Held struct {
 	Shown     tool.Digest `json:"shown,omitzero"`     // what the agent got instead, or as the value, hashed
 	Extracted bool        `json:"extracted,omitzero"` // it is a value
 	Value     string      `json:"value,omitzero"`     // of it, as JSON of a closed shape; empty: it is private, or there is none
-	Owed      bool        `json:"owed,omitzero"`      // it comes with the result of a sub-agent that is to return a value, and counts if that is none
+	// Owed says that it comes with the result of a sub-agent that is to return a value, and counts where that is none.
+	Owed bool `json:"owed,omitzero"`
+}
+
+// Unread makes it the record of what we looked up ourselves, where there is a name: no agent has read it, so it is worth nothing less than
+// what was there.
+func (s *Seen) Unread(name string) {
+	if s.LookUp = name; name == "" {
+		return
+	}
+	s.Label, s.Source, s.Sensitive, s.Caution = trust.Label{Level: trust.System, Sensitivity: trust.Public}, false, false, false
+	if s.Content != nil {
+		s.Content.Preview = ""
+	}
 }

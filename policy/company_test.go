@@ -330,13 +330,13 @@ agents: {github: {toolOverrides: {post_comment: {"*": allow}, exec: {untrusted: 
 	if faults.Err() != nil {
 		t.Fatal(faults)
 	}
-	text := faults.Error()
+	text := faults.Error() + set.Opened().Error()
 	for _, want := range []string{"toolOverrides.add_comment.* lets every call of it run", "post_comment", "loosens nothing"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s\ndoes not say %q", text, want)
 		}
 	}
-	if len(faults) != 2 {
+	if len(faults)+len(set.Opened()) != 2 {
 		t.Errorf("got %d warnings, want 2: a read, one level and what tightens are none\n%s", len(faults), text)
 	}
 	var got []string

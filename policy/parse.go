@@ -69,8 +69,9 @@ type reader struct {
 	trifecta    Effect // Allow: off
 	memory      []pathPattern
 	writers     toolset
-	labelled    toolset // tools whose servers are taken at their word
-	held        toolset // tools whose results are kept from agents
+	opened      configfile.Faults // what lets everything of a tool run
+	labelled    toolset           // tools whose servers are taken at their word
+	held        toolset           // tools whose results are kept from agents
 	caution     caution
 	redaction   redact.Rules
 	box         Box

@@ -71,13 +71,15 @@ func (r *reader) readOverrides(n *configfile.Node, s *scope, prefix string) {
 	}
 }
 
-// opensAll warns of an entry after which nobody looks at the calls of a tool that does more than read. Of one that nobody understands
-// it is the way to say that it is fine.
+// opensAll tells of an entry after which nobody looks at the calls of a tool that does more than read. Of one that nobody understands
+// it is the way to say that it is fine. Whoever checks the file is told, and nobody else: it may be meant.
 func (r *reader) opensAll(k configfile.Key, name string, s *scope) {
-	if deed := warrant.DeedOf(name); s.needs != nil && deed != warrant.Read && deed != warrant.Unknown {
-		r.Warnf(k.Pos, "toolOverrides.%s.* lets every call of it run, whatever it does and whoever wanted it: the table of %s is not asked "+
-			"(name the levels where you want that, or change a cell under warrants)", name, r.settings.Preset)
+	if deed := warrant.DeedOf(name); s.needs == nil || deed == warrant.Read || deed == warrant.Unknown {
+		return
 	}
+	r.opened = append(r.opened, configfile.Fault{Pos: k.Pos, Severity: configfile.Warning, Message: fmt.Sprintf(
+		"toolOverrides.%s.* lets every call of it run, whatever it does and whoever wanted it: the table of %s is not asked "+
+			"(name the levels where you want that, or change a cell under warrants)", name, r.settings.Preset)})
 }
 
 func (r *reader) override(n *configfile.Node, rule string) override {

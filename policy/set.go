@@ -29,6 +29,7 @@ type Set struct {
 	without   trust.Level
 	named     []string
 	warnings  Faults
+	opened    Faults
 	agents    map[string]*Set
 	redactor  *redact.Redactor
 	asksFacts bool // some rule asks what calls do or where values came from
@@ -91,6 +92,9 @@ func (s *Set) Tools() []string { return slices.Clone(s.named) }
 // Warnings are what was corrected or ignored when the file was read.
 func (s *Set) Warnings() Faults { return slices.Clone(s.warnings) }
 
+// Opened are the entries of the file that let every call of a tool run, for whoever checks it.
+func (s *Set) Opened() Faults { return slices.Clone(s.opened) }
+
 // compile makes the Set of a file that has no errors.
 func (r *reader) compile(redactor *redact.Redactor) *Set {
 	f := &facts{
@@ -113,7 +117,7 @@ func (r *reader) compile(redactor *redact.Redactor) *Set {
 
 func (r *reader) compileScope(sc *scope, f *facts) *Set {
 	s := &Set{
-		settings: r.settings, box: r.box, without: r.without, warnings: public(r.Faults).Warnings(),
+		settings: r.settings, box: r.box, without: r.without, warnings: public(r.Faults).Warnings(), opened: public(r.opened),
 		named: slices.Sorted(maps.Keys(r.named)),
 		scope: sc, needs: sc.warrants(), facts: f, bounds: sc.bounds(),
 	}

@@ -54,6 +54,12 @@ func (e *env) check() error {
 	}
 	old := renamed.Faults(p.Config, renamed.Find(p.Config, src))
 	faults = append(faults, old...)
+	if err == nil {
+		for _, f := range cfg.Policy.Opened() {
+			at := configfile.Pos{File: f.File, Line: f.Line, Col: f.Col}
+			faults = append(faults, configfile.Fault{Pos: at, Severity: configfile.Warning, Message: f.Text})
+		}
+	}
 	faults.Sort()
 	if e.json {
 		rows := []faultJSON{}

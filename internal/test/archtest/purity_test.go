@@ -19,7 +19,7 @@ var pure = []string{
 	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact",
 	"internal/base/pack", "internal/base/idle", "trust", "tool", "audit", "approval",
 	"intent", "event",
-	"internal/warrant/...", "internal/contract", "policy", "internal/facts", "internal/session",
+	"internal/extract", "internal/warrant/...", "internal/contract", "policy", "internal/facts", "internal/session",
 	"internal/checkpoint", "internal/confined", "internal/standing", "internal/labels", "graph",
 	"internal/question", ".", "store", "internal/draw", "internal/reports/report",
 	"internal/reports/timeline", "internal/llm/format/...",
