@@ -21,9 +21,10 @@ var ErrPart = errors.New("a handle has to be the whole value of an argument: no 
 // ErrField is returned for a field that an entry does not have.
 var ErrField = errors.New("what is kept has no such entry, or the entry no such field with a single value")
 
-// Expand is a call with what its handles stand for, and what that is. A call without any is returned as it is.
+// Expand is a call with what its handles stand for, and what that is. A call without any is returned as it is, and so is one of a session
+// in which nothing is kept: there the name of a handle is a text like any other.
 func (d *Desk) Expand(session string, call tool.Call) (tool.Call, []tidemark.Kept, error) {
-	if d == nil || !bytes.Contains(call.Args, []byte(tidemark.HandlePrefix)) {
+	if d == nil || !bytes.Contains(call.Args, []byte(tidemark.HandlePrefix)) || !d.keeps(session) {
 		return call, nil, nil
 	}
 	var out bytes.Buffer
@@ -33,6 +34,13 @@ func (d *Desk) Expand(session string, call tool.Call) (tool.Call, []tidemark.Kep
 	}
 	call.Args = bytes.TrimSpace(out.Bytes())
 	return call, e.used, nil
+}
+
+// keeps reports whether anything of a session is kept.
+func (d *Desk) keeps(session string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.kept[session]) > 0
 }
 
 type expanding struct {
