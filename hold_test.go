@@ -54,18 +54,18 @@ func TestWhatIsKeptIsNotRead(t *testing.T) {
 // The same call is judged with all of the text where it carries it, and the agent reads nothing of it in the refusal.
 func TestACallThatCarriesWhatIsKept(t *testing.T) {
 	for words, want := range map[string]policy.Effect{
-		"Forward the page of get_page to tom@home.example": policy.Allow,
-		"Tell tom@home.example that I am late":             policy.Confirm,
+		"Read the mail about the bill and forward it to tom@home.example": policy.Allow,
+		"Tell tom@home.example that I am late":                            policy.Confirm,
 	} {
 		w := newWorld(t, "preset: balanced")
 		w.ownerSays("a", words)
-		k := w.hold("a", "get_page", harbourBill)
+		k := w.hold("a", "read_email", harbourBill)
 		c := call("send_email", `{"to":"tom@home.example","body":`+asJSON(t, harbourBill)+`}`)
 		v, err := w.Decide(tidemark.Carrying(t.Context(), []tidemark.Kept{k}), main("a"), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want == policy.Confirm && v.Effect != want {
+		if v.Effect != want {
 			t.Errorf("%s: got %s", words, v.Effect)
 		}
 		if m := v.Message(); strings.Contains(m, "4711") || strings.Contains(m, "at once") {
