@@ -7,7 +7,7 @@ BINDIR   ?= $(HOME)/.local/bin
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install bare test e2e console race cross lint fuzz bench felt ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
+.PHONY: help run build install bare test e2e console laptops race cross lint fuzz bench felt ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -36,6 +36,9 @@ e2e: ## real agents against a scripted model (installs them on first use, 4 GB; 
 
 console: ## the console in a real browser, all of it (installs chromium, axe-core and a provider on first use; minutes)
 	@scripts/console
+
+laptops: ## a server and two laptops that join it, each in a network of its own (Linux)
+	scripts/laptops
 
 race: ## only the tests, under the race detector
 	go test -race ./...

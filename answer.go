@@ -109,7 +109,7 @@ func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string)
 			}
 			a := &event.Answer{
 				By: v.By, Via: v.Via, IDs: v.IDs, Verdict: "approve",
-				Reason: host + " ran the call; that its person said yes in its dialog is its claim",
+				What: s.about(v.IDs), Reason: host + " ran the call; that its person said yes in its dialog is its claim",
 			}
 			if err := m.noteRun(ctx, s, &r, call, a); err != nil {
 				return err
@@ -217,6 +217,7 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	worst, tools := s.state.Book.Worst(v.IDs)
 	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.preview(v.Reason, 200)}
 	out := Outcome{IDs: a.IDs}
+	a.What = s.about(v.IDs)
 	if v.Approve {
 		var err error
 		if a.Proof, err = m.prove(s, &v); err != nil {

@@ -78,8 +78,7 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		v.turnDown(RuleBusy, "another question of this session's box waits for an answer: one is asked at a time")
 		return nil
 	}
-	if most := x.set.Settings().MaxOpen; book.Live(x.now) >= most {
-		v.flooded(most)
+	if m.flooded(x, v) {
 		return nil
 	}
 	return m.ask(ctx, x, v.lapsed(book, &h, x.now), replacing{})
@@ -142,12 +141,6 @@ func because(text, reason string) string {
 	return text + ": " + reason
 }
 
-// flooded is the verdict on a call when too many questions are open already.
-func (v *Verdict) flooded(most int) {
-	const text = "%d questions of this session wait for an answer; no more are asked until some are answered or expire"
-	v.turnDown("approval-flood", fmt.Sprintf(text, most))
-}
-
 func (v *Verdict) turnDown(rule, text string) {
 	v.Effect, v.Kind, v.Rule = policy.Deny, "", rule
 	v.Reasons = append([]policy.Reason{{Rule: rule, Effect: policy.Deny, Text: text}}, v.Reasons...)
@@ -204,9 +197,13 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		x.decided.Item = s.covering(set, found, live)
 		v.Item = x.decided.Item
 		s.trace(live, kept, words, set.Redactor().Text)
+		x.decided.Ask.Carries = s.carried(&x.args, live, set.Redactor().Text)
 	}
 	x.decided.Ask.Values, x.decided.Ask.Unread = kept, m.unreadWhy(s, v)
 	x.decided.Ask.Pairs = x.pairs(found)
+	if len(words) > 0 && !s.state.Planned && s.heard != nil {
+		x.decided.Ask.Plan = s.heard.Plan(set.Redactor().Text)
+	}
 	item := found != nil && v.Kind == policy.KindTaintEscalation && len(v.Item.Missing) > 0 &&
 		found.Deed != warrant.Execute && found.Deed != warrant.Unknown // what runs is approved as it stands there
 	if x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args, item); item {

@@ -318,8 +318,8 @@ func TestTheAutoApproverOfATaintEscalation(t *testing.T) {
 			if v.Kind != tt.kind || v.Opinion.Settled != tt.settled || v.Opinion.Kind != "consistency" {
 				t.Errorf("got kind %s, opinion %+v", v.Kind, v.Opinion)
 			}
-			if v.Held != nil && v.Held.Kind == policy.KindTaintEscalation && !strings.Contains(v.Held.Prompt, "web_fetch at step 1") {
-				t.Errorf("the person is asked %q", v.Held.Prompt)
+			if v.Held != nil && v.Held.Kind == policy.KindTaintEscalation && !strings.Contains(v.Held.Text(), "web_fetch at step 1") {
+				t.Errorf("the person is asked %q", v.Held.Text())
 			}
 		})
 	}

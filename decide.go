@@ -21,6 +21,7 @@ import (
 // keeps one because the path is hot: the store must not keep events, so it can be used
 // again once Append returned.
 type step struct {
+	keeping *event.Keeping // of its arguments; nil: nobody asked yet
 	live    *live
 	taint   *session.Taint // of the context the call is in
 	set     *policy.Set    // in force for the session's agent
@@ -284,7 +285,7 @@ func (f *flight) land() error {
 func (m *Monitor) record(ctx context.Context, x *step) error {
 	s, d := x.live, &x.decided
 	told := d.Ask != nil || d.Spent != "" || d.Write != nil || d.Ticket != nil || d.Runs() && d.Call == nil
-	if m.queue == nil || s.callers.Load() < 2 || told || len(s.waiting) > 0 || s.keys.Fresh() != "" || len(s.asking) > 0 {
+	if m.queue == nil || s.callers.Load() < 2 || told || len(s.waiting) > 0 || s.keys.Fresh() != "" || len(s.asking) > 0 || m.restDue(s) {
 		return m.append(ctx, s, x.list[:]...)
 	}
 	x.event.Key = ""
@@ -364,10 +365,7 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 		d.Item = x.live.covering(x.set, f.Found, nil)
 	}
 	v.Warrant, v.Item = d.Warrant, d.Item
-	d.Digest, d.Args, d.Run = tool.Digest{}, "", x.run
-	if x.set.Settings().RecordArguments {
-		d.Args = x.set.Redactor().Preview(x.set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown)
-	}
+	d.Digest, d.Args, d.Keeping, d.Run = tool.Digest{}, "", nil, x.run
 }
 
 // noRoom is a trace that cannot be read: then judgement knows that something is lost.
@@ -398,6 +396,7 @@ func (x *step) conclude(v *Verdict, gated bool) {
 	d, e, turn := &x.decided, &x.event, &x.taint.Turn
 	d.Effect, d.Kind, d.Rule, d.Gated = v.Effect.String(), v.Kind, v.Rule, gated
 	x.describeResult(d)
+	x.keeps(d)
 	if v.Effect != policy.Allow && len(v.Reasons) > 0 {
 		d.Reason = v.Reasons[0].Text
 	}

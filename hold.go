@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/seal"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/extract"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -67,9 +71,11 @@ const (
 	backID    = "sub-agent "
 )
 
-// returns reports whether a call starts a sub-agent that is to return a value: its errand says so.
+// returns reports whether a call starts a sub-agent that is to return a value: its errand says so. The tool is the host's for that, or one
+// by which its framework steers itself; of any other, who answers it is somebody else.
 func (x *step) returns(name string) bool {
-	if name != spawnTool || x.live.input.Facts == nil || !x.live.owns(name) && !slices.Contains(x.live.state.ControlTools, name) {
+	own := name == spawnTool && x.live.owns(name) || slices.Contains(x.live.state.ControlTools, name)
+	if x.live.input.Facts == nil || !own {
 		return false
 	}
 	fields, err := x.args.Fields()
@@ -103,9 +109,23 @@ func (o *Observation) awaited(b *session.Taint, seen *event.Seen) {
 }
 
 // keepBack keeps a result out of the context, where it can be.
-func (o *Observation) keepBack(s *live, b *session.Taint, seen *event.Seen, set *policy.Set, apart bool) {
+func (o *Observation) keepBack(s *live, b *session.Taint, came *arrival, seen *event.Seen, set *policy.Set, late bool) {
 	o.awaited(b, seen)
-	o.keep.back(s, seen, o, set, apart)
+	o.keep.back(s, seen, o, set, late || came.call == nil)
+	if !late && seen.Held == nil && o.steers(s, came, set) {
+		seen.Steer()
+	}
+}
+
+// steers reports whether a result is the host's word about its own framework and nobody else's. All must hold: the host says so, who has
+// proven that the session is theirs; the tool is one of those that it declared before, and the policy knows nothing else of it; its call
+// was decided here and has no result yet; no sub-agent, no labelled resource and no error has a part in it. What such a result says is
+// no evidence either: an agent writes into its plans what it has read.
+func (o *Observation) steers(s *live, came *arrival, set *policy.Set) bool {
+	return o.Own && came.call != nil && !came.call.Seen && came.other.Level >= trust.Owner && o.From == "" && o.Declared == nil &&
+		!o.Caution && !o.Result.Error && !o.Result.Labels.Untrusted() &&
+		slices.ContainsFunc(s.state.ControlTools, func(n string) bool { return tool.Name(n) == came.name }) &&
+		set.Traits(came.name, nil).Rule == "unknown-tool"
 }
 
 // Returned is Observe for the result of a sub-agent that was to return a value, as the words that its agent reads. Where they are that
@@ -114,20 +134,23 @@ func (m *Monitor) Returned(ctx context.Context, o Observation, words string) (tr
 	var shape *extract.Shape
 	var from Kept
 	name := tool.Name(o.Result.Name)
-	if args := tool.NewArgs(o.Result.Args); name == spawnTool {
-		if fields, err := args.Fields(); err == nil {
-			shape = shapeOf(fields)
-		}
+	args := tool.NewArgs(o.Result.Args)
+	if fields, err := args.Fields(); err == nil {
+		shape = shapeOf(fields)
 	}
 	if shape == nil {
 		return m.Observe(ctx, o)
 	}
-	err := m.with(ctx, o.Ref, func(s *live) error {
+	child, err := m.brought(ctx, o)
+	if err != nil {
+		return trust.Label{}, fmt.Errorf("observe result: %w", err)
+	}
+	err = m.with(ctx, o.Ref, func(s *live) error {
 		b := s.state.Branch(o.Ref.Branch)
 		if known, found := b.Call(o.Result.CallID, name); found && known.Returns && !known.Seen && b.Awaits(name) {
 			from = Kept{
 				Handle: "sub-agent", Step: known.Step, Tool: name,
-				Label:  s.state.Mark().Join(trust.Label{Level: known.Level, Sensitivity: known.Sens}),
+				Label:  s.state.Mark().Join(trust.Label{Level: known.Level, Sensitivity: known.Sens}).Join(child),
 				Source: tool.Call{Name: name, Args: o.Result.Args}.Digest(), Secret: known.Secret,
 			}
 		}
@@ -277,3 +300,142 @@ func joined(l, with trust.Label, some bool) trust.Label {
 
 // IsHandle reports whether an argument is the name of something that is kept from the agent.
 func IsHandle(s string) bool { return strings.HasPrefix(s, HandlePrefix) }
+
+// The bounds of what is open in all sessions together: nobody reads more, and a flood of one must not be everybody's.
+const (
+	crowd    = 2048  // from here on a session has one open question at a time
+	maxCrowd = 16384 // and from here on no more are asked
+)
+
+// flooded turns a call down where too many questions are open already: of its session, or of all of them.
+func (m *Monitor) flooded(x *step, v *Verdict) bool {
+	const rule = "approval-flood"
+	own, all := x.live.state.Book.Live(x.now), m.OpenQuestions()
+	switch most := x.set.Settings().MaxOpen; {
+	case own >= most:
+		const text = "%d questions of this session wait for an answer; no more are asked until some are answered or expire"
+		v.turnDown(rule, fmt.Sprintf(text, most))
+	case all >= crowd && own > 0 || all >= maxCrowd:
+		v.turnDown(rule, "very many questions of other sessions wait for an answer; no more are asked until some are answered or expire")
+	default:
+		return false
+	}
+	return true
+}
+
+// argumentsUse begins the name of the use of the keys that arguments of calls are sealed with; the session's name follows.
+const argumentsUse = "arguments of "
+
+// maxArgsSealed bounds the arguments of a call as the log keeps them: what maxArgsShown characters come to at most.
+const maxArgsSealed = 128 << 10
+
+// keeps has the record keep the call's arguments, if the policy says so.
+func (x *step) keeps(d *event.Decided) {
+	if d.Keeping = nil; x.set.Settings().RecordArguments == policy.ArgumentsNone {
+		return
+	}
+	if x.keeping == nil {
+		x.keeping = event.KeepBy(x.keptArgs)
+	}
+	d.Keeping = x.keeping
+}
+
+// keptArgs are the arguments of the call as the policy has them kept: without secrets, so that who reads the log knows what was
+// done, and another policy can be held against it. What a question shows of them is there already. Where they cannot be sealed
+// nothing is kept. It is asked when the record is written.
+func (x *step) keptArgs(d *event.Decided) string {
+	if x.set == nil || d.Ask != nil || d.Write != nil {
+		return ""
+	}
+	args, s := wholeArgs(x.redactedArgs(d.Tool)), x.live
+	if x.set.Settings().RecordArguments == policy.ArgumentsRedacted {
+		return args
+	}
+	if s.args == nil {
+		var err error
+		if s.args, err = seal.Standing(s.keys.Operator, argumentsUse+s.name); err != nil {
+			return "" // nobody gave this monitor a key
+		}
+	}
+	return s.args.Marked(maxArgsSealed, []byte(args))
+}
+
+// wholeArgs are arguments as the log keeps them, to the letter: another policy is held against them.
+func wholeArgs(args []byte) string {
+	out := text.First(string(args), maxArgsShown)
+	if len(out) < len(args) {
+		out += fmt.Sprintf(" … [%d more bytes are not kept]", len(args)-len(out))
+	}
+	return out
+}
+
+// Arguments are the arguments of a call as the log of a session keeps them (event.Decided.Args), opened where they are sealed; ""
+// where there are none or this monitor's key is not that of whoever sealed them.
+func (m *Monitor) Arguments(session, kept string) string {
+	if !seal.IsSealed(kept) {
+		return kept
+	}
+	key, err := seal.Standing(m.key, argumentsUse+session)
+	if err != nil {
+		return ""
+	}
+	out, err := key.OpenMarked(kept)
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+// opened is an event of a session as whoever has the monitor's key reads it.
+func (m *Monitor) opened(session string, e *event.Event) {
+	if e.Decided != nil {
+		e.Decided.Args = m.Arguments(session, e.Decided.Args)
+	}
+}
+
+// maxAbout bounds what an answer says of what it is about, in characters; a whole queue may be answered at once.
+const maxAbout = 1 << 10
+
+// about is what questions are about, for the record of their answer: who reads it need not look for them.
+func (s *live) about(ids []string) string {
+	var out []string
+	for _, id := range ids {
+		ask, _ := s.state.Evidence(id)
+		if r, ok := s.state.Book.Request(id); ok && ask != nil {
+			out = append(out, strings.TrimSpace(r.Tool+": "+question.DidTo(ask.Act, ask.Values, ask.Args)))
+		}
+	}
+	return text.Mark(strings.Join(out, "; "), maxAbout)
+}
+
+// GrantView is a grant in force.
+type GrantView struct {
+	ID      string      `json:"id"`
+	Branch  string      `json:"branch,omitzero"`
+	Tools   []string    `json:"tools"`
+	Ceiling trust.Level `json:"ceiling"`
+	Until   time.Time   `json:"until,omitzero"`
+	Turn    bool        `json:"turn,omitzero"`
+	Calls   int         `json:"calls,omitzero"` // how many it lets through yet; 0: as many as come
+	// Where are constraints on the arguments: path to pattern.
+	Where map[string]string `json:"where,omitzero"`
+	Task  bool              `json:"task,omitzero"` // ends with the task
+	Opens string            `json:"opens"`         // what it lets through, in words
+	By    string            `json:"by,omitzero"`   // who gave it
+
+	Always bool      `json:"always,omitzero"` // it holds in every session of the agent
+	Reads  bool      `json:"reads,omitzero"`  // it says that the tool only reads
+	Pin    string    `json:"pin,omitzero"`    // the hash of the definition that it was said of
+	Pair   bool      `json:"pair,omitzero"`   // it says which value a name of the user's words stands for
+	Agent  string    `json:"agentId,omitzero"`
+	Given  time.Time `json:"given,omitzero"` // of what holds in every session
+	Used   time.Time `json:"used,omitzero"`  // when it last let a call through; of what holds in every session, to a day
+	Times  *int      `json:"times,omitzero"` // how many calls it let through; nil: nobody counted
+}
+
+// Counted notes how many calls a grant let through, and when it last did, in Unix nanoseconds; 0: never.
+func (g *GrantView) Counted(times int, last int64) {
+	if g.Times = &times; last > 0 && time.Unix(0, last).After(g.Used) {
+		g.Used = time.Unix(0, last).UTC()
+	}
+}

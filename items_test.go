@@ -64,7 +64,7 @@ func TestACallRunsByTheItemThatHoldsAllOfIt(t *testing.T) {
 		"what was forbidden":        {call("pay_bill", `{"payee":"Kes"}`), policy.Confirm, "you said not to"},
 		"a call in a wrapper, with somebody beside it": {call("execute_tool",
 			`{"tool_name":"send_email","arguments":{"to":"petra@holm.example","body":"6:12"},"recipient":"kes@quick.example"}`), policy.Confirm, "I could not find it in your words"},
-		"a tool that no item is for": {call("delete_mail", `{"id":"m1"}`), policy.Confirm, "I could not find it in your words"},
+		"a tool that no item is for": {call("delete_mail", `{"id":"m1"}`), policy.Confirm, "I could not find this in your words"},
 	} {
 		w := tideErrand(t)
 		w.again().want(c.want, main("s"), c.call) // another server, or this one after a restart

@@ -77,12 +77,6 @@ func TestWhereNothingWasKeptItIsLost(t *testing.T) {
 			w.wantErrand() // as long as it is remembered
 			return w.again()
 		},
-		"more came in than is kept of a session": func(w *world) *world {
-			for i := range 8 {
-				w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), chance(byte(i), 650<<10))
-			}
-			return w.again()
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := errand(t, "preset: balanced")
@@ -251,3 +245,71 @@ func TestWhoSpokeLastIsKnownAfterARestart(t *testing.T) {
 }
 
 func said(text string) *string { return &text }
+
+// What a call was made with is kept without its secrets, and sealed: who has the key reads it after a restart too, who has
+// the log alone does not, and neither does who has another key, or the same text of another session.
+func TestArgumentsAreKeptSealed(t *testing.T) {
+	w := newWorld(t, "preset: balanced")
+	w.ownerSays("s", "Mail petra@lund.example that I am late")
+	w.runs(main("s"), call("send_email", `{"to":"petra@lund.example","body":"I  am late","password":"hunter2hunter2"}`), "sent")
+	sealed := w.events("s")[1].Decided.Args
+	if !strings.HasPrefix(sealed, event.SealedMark) || strings.Contains(sealed, "petra") {
+		t.Fatalf("the log keeps %q", sealed)
+	}
+	const want = `{"to":"petra@lund.example","body":"I  am late","password":"[REDACTED]"}`
+	for name, m := range map[string]*world{"at once": w, "after a restart": w.again()} {
+		if got := m.Arguments("s", sealed); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		for e, err := range m.Events(t.Context(), "s") {
+			if err != nil || e.Decided != nil && e.Decided.Args != want {
+				t.Errorf("%s: events tell %+v, %v", name, e.Decided, err)
+			}
+		}
+	}
+	if got := w.Arguments("another", sealed); got != "" {
+		t.Errorf("as arguments of another session: %q", got)
+	}
+	stranger := newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, Key: []byte("another key of thirty-two bytes!")})
+	if got := stranger.Arguments("s", sealed) + stranger.Arguments("s", "~") + stranger.Arguments("s", "~!"); got != "" {
+		t.Errorf("with another key: %q", got)
+	}
+}
+
+// What the policy says about arguments is done, and where nothing can be sealed nothing is kept.
+func TestWhatIsKeptOfArgumentsIsThePolicys(t *testing.T) {
+	for file, want := range map[string]string{
+		"record: {arguments: none}": "", "record: {arguments: redacted}": `{"url":"https://a.example"}`,
+	} {
+		w := newWorld(t, file)
+		w.ownerSays("s", "Read https://a.example")
+		w.want(policy.Allow, main("s"), call("web_fetch", `{"url":"https://a.example"}`))
+		if got := w.events("s")[1].Decided.Args; got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+	w := newWorld(t, "preset: balanced")
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice})
+	w.ownerSays("s", "Read https://a.example")
+	w.want(policy.Allow, main("s"), call("web_fetch", `{"url":"https://a.example"}`))
+	if got := w.events("s")[1].Decided.Args; got != "" {
+		t.Errorf("without a key: %q", got)
+	}
+}
+
+// An answer names what it is about, in its own record; pruning of arguments takes that out.
+func TestAnAnswerNamesWhatWasApproved(t *testing.T) {
+	w := errand(t, "preset: balanced")
+	v := w.want(policy.Confirm, main("s"), call("send_email", toStranger))
+	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{v.Held.ID}, Approve: true, By: "approver:ana", Via: "console"}); err != nil {
+		t.Fatal(err)
+	}
+	events := w.events("s")
+	e := events[len(events)-1]
+	if e.Answer == nil || !strings.HasPrefix(e.Answer.What, "send_email: Send to ") || !strings.Contains(e.Answer.What, "@") {
+		t.Fatalf("the answer says %+v", e.Answer)
+	}
+	if !e.Prune(event.PruneArguments) || e.Answer.What != "" {
+		t.Errorf("after pruning it says %q", e.Answer.What)
+	}
+}

@@ -410,7 +410,7 @@ func (s *live) shared(seen *event.Seen) {
 // noteResult adds a result to what was read, and returns what the log keeps of it. It is
 // called before the record is written: if that fails, all of it is read back.
 func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *policy.Set, tainted bool) string {
-	if s.heard == nil {
+	if s.heard == nil || seen.Steered {
 		return ""
 	}
 	traits, label := set.Traits(came.name, nil), &seen.Label

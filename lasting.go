@@ -329,7 +329,7 @@ func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted) (cont
 	if err := confined.Check(&w); err != nil {
 		return fail(err)
 	}
-	given, err := m.tickets().Running(ctx, ticket, confined.Command(w.Command))
+	given, err := m.tickets().Wanting(ctx, ticket, &w)
 	if err == nil && given.Policy != m.policy.Load().Version() {
 		err = fmt.Errorf("%w: the policy has changed since", ErrTicket)
 	}
@@ -341,18 +341,19 @@ func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted) (cont
 		return fail(err)
 	}
 	ref, call := Ref{Session: given.Session, Branch: given.Branch}, tool.Call{Name: confined.Tool(&w), Args: args}
-	if err := m.forgetWanted(ctx, ref, call.Digest()); err != nil {
+	if err := m.forgetWanted(ctx, ref, &call); err != nil {
 		return fail(err)
 	}
 	return context.WithValue(ctx, wantsKey{}, &wanted{w, given.Ticket}), ref, call, nil
 }
 
 // forgetWanted withdraws questions of a box that nobody waits for, but for the one about this very call.
-func (m *Monitor) forgetWanted(ctx context.Context, ref Ref, but tool.Digest) error {
+func (m *Monitor) forgetWanted(ctx context.Context, ref Ref, but *tool.Call) error {
 	var old []string
+	same := but.Digest()
 	err := m.with(ctx, ref, func(s *live) error {
 		for _, r := range s.state.Book.Requests() {
-			if confined.Verb(r.Tool) != "" && r.State == approval.Pending && r.Digest != but {
+			if confined.Verb(r.Tool) != "" && !confined.Apart(r.Tool, but.Name) && r.State == approval.Pending && r.Digest != same {
 				old = append(old, r.ID)
 			}
 		}
@@ -383,7 +384,8 @@ func (x *step) judgeWanted(set *policy.Set, in *policy.Input) policy.Decision {
 // not fill anybody's queue.
 func (x *step) busy() bool {
 	return x.wants != nil && slices.ContainsFunc(x.live.state.Book.Requests(), func(r approval.Request) bool {
-		return confined.Verb(r.Tool) != "" && r.State == approval.Pending && x.now < r.Expires
+		return confined.Verb(r.Tool) != "" && !confined.Apart(r.Tool, confined.Tool(&x.wants.Wanted)) &&
+			r.State == approval.Pending && x.now < r.Expires
 	})
 }
 

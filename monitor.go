@@ -212,8 +212,10 @@ type live struct {
 	used     atomic.Int64                // when it was last used, in sessions made since
 	weight   int64                       // guarded by mu; of heard and spoken, as the monitor counts it
 	keys     seal.Ring                   // guarded by mu; of what is sealed in its log
+	args     *seal.Key                   // guarded by mu; of the arguments of its calls; nil: not made yet
 	spoke    atomic.Int64                // when something was last said or read in it
 	rested   uint64                      // guarded by mu; the version of its state that we have kept a checkpoint of; 0: none
+	saved    int                         // guarded by mu; the sum of its traces when a checkpoint was last due
 }
 
 // attempts bounds how often an act begins again: other replicas may move the session while we
@@ -371,6 +373,7 @@ func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) e
 	if len(s.asking) > 0 {
 		m.track(s)
 	}
+	m.restInTime(ctx, s)
 	return nil
 }
 

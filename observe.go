@@ -30,9 +30,9 @@ type Observation struct {
 	From string
 	// Again marks a second report of a result (tool_result_persist after
 	// after_tool_call): it is recorded only if the first never came.
-	Again bool
-	// Caution says that the result itself asks for caution (CAU-08).
-	Caution bool
+	Again   bool
+	Caution bool // the result itself asks for caution (CAU-08)
+	Own     bool // the host's framework wrote it about itself; it counts for tools that steer the framework alone
 
 	keep *keeping // whoever reports it can keep it from the agent; nil: the agent reads it
 }
@@ -79,7 +79,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		}
 		event := m.seenEvent(s, b, &o, &came)
 		event.Seen.Unread(came.lookUp)
-		o.keepBack(s, b, event.Seen, set, late || !found)
+		o.keepBack(s, b, &came, event.Seen, set, late)
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}
@@ -490,7 +490,7 @@ func (m *Monitor) quiet(ctx context.Context, s *live) {
 	if s.heard == nil && s.spoken == nil || s.loaded && s.weight-int64(s.state.Size()) < m.most>>15 {
 		return // it takes too little to be worth a look at the log
 	}
-	m.rest(ctx, s)
+	m.rest(ctx, s, &m.room)
 	s.heard, s.spoken, s.work, s.facts, s.input, s.asked = nil, nil, nil, facts.Call{}, policy.Input{}, nil
 	if s.loaded {
 		m.count(s)

@@ -32,8 +32,8 @@ func (s *live) question(r approval.Request, now int64) Question {
 	if r.State == approval.Pending && now >= r.Expires {
 		q.State = "expired"
 	}
-	const allows = "exactly this call of %s, once, while the context is no less trusted than %s and the policy stays as it is"
-	q.Allows = fmt.Sprintf(allows, r.Tool, r.Level)
+	const allows = "exactly this call of %s, once; if the policy changes first, or something less trusted is read, it is asked again"
+	q.Allows = fmt.Sprintf(allows, r.Tool)
 	q.Opens = "nothing further: it is dangerous by itself"
 	if r.Kind != policy.KindDanger {
 		q.Opens = fmt.Sprintf("%s %s, in this context", r.Tool, r.Keeps.String())
@@ -46,6 +46,9 @@ func (s *live) question(r approval.Request, now int64) Question {
 	}
 	if confined.Verb(r.Tool) != "" {
 		q.Allows = "exactly this, until the command that wants it has ended"
+		if confined.Verb(r.Tool) == confined.Keep {
+			q.Allows = "exactly these files, as they are shown here: one that is another by then is not kept"
+		}
 	}
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
 		q.show(ask, opinion, s.state.Item(r.ID))
@@ -323,16 +326,6 @@ type Line struct{ Name, Text string }
 // NobodyWaits is said of a question that is Abandoned.
 const NobodyWaits = question.NobodyWaits
 
-// card is the question as its text is made of it.
-func (q *Question) card() *question.Card {
-	return &question.Card{
-		Tool: q.Tool, Args: q.Args, Act: q.Act, Reason: q.Reason, Blocked: q.Kind == policy.KindIntentBlock,
-		Tainted: q.Kind == policy.KindTaintEscalation, Values: q.Values, Item: q.Item, Words: q.Words, Sources: q.Sources,
-		Opinion: q.Opinion, People: q.People, Agreed: q.Agreed, Wordless: q.Wordless, Unread: q.Unread, Abandoned: q.Abandoned,
-		Once: q.Allows, Task: q.Task, Always: q.Always, Reads: q.Reads,
-	}
-}
-
 // Lines are the question as every surface shows it: what would happen, the call with each value as it is (secrets apart),
 // what is missing and where it comes from, what stands behind the rest, what the user asked for, what was read, and what
 // each kind of yes opens.
@@ -352,8 +345,11 @@ func (q *Question) Text() string {
 	return question.Text(lines)
 }
 
-// Whole is its call with nothing folded.
+// Whole is its call with nothing folded, and what was read that only the user may read.
 func (q *Question) Whole() string { return q.card().Whole() }
+
+// Folded is what was read that only the user may read, with the figures that the lines fold: they go to chats.
+func (q *Question) Folded() []string { return q.card().WasRead() }
 
 // Would is what would happen, in words; empty where nobody looked at what the call does.
 func (q *Question) Would() string { return q.card().Would() }

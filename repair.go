@@ -6,8 +6,12 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // A text that was asked for, to whom it was asked for, may hold something that was read elsewhere: a link, a number, a
@@ -39,6 +43,31 @@ func (x *step) repair(v *Verdict) {
 	v.Effect, v.Kind, v.Rule = policy.Deny, "", policy.RuleRepair
 	v.Reasons = []policy.Reason{{Rule: policy.RuleRepair, Text: x.set.Redactor().Text(what)}}
 }
+
+// carried are what the texts that a call is asked about hold of results, without secrets.
+func (s *live) carried(args *tool.Args, shown []event.Shown, redacted func(string) string) []event.Carried {
+	var out []event.Carried
+	var done []string
+	for _, v := range shown {
+		if !v.Lacks || v.Slot != warrant.Cargo.String() || v.Path == "" || slices.Contains(done, v.Path) {
+			continue
+		}
+		done = append(done, v.Path)
+		for _, l := range strictjson.Flat(string(args.Raw())) {
+			if !question.At(v.Path, l.Path) {
+				continue
+			}
+			for _, c := range s.heard.Carries(l.Text) {
+				part := event.Carried{Path: v.Path, Part: redacted(c.Part), Tool: c.Tool, Step: c.Step, Readers: redacted(c.Readers)}
+				out = append(out, part)
+			}
+		}
+	}
+	return out[:min(len(out), maxCarried)]
+}
+
+// maxCarried bounds what a question tells of that.
+const maxCarried = 24
 
 // wasAsked reports whether somebody was asked about this very call: their answer counts, and no advice.
 func (x *step) wasAsked(name string) bool {

@@ -84,6 +84,7 @@ type Question struct {
 	Act     string          `json:"act,omitzero"`      // what the call would do
 	Item    *event.Covering `json:"item,omitzero"`     // the item of the mandate that comes closest, and what it does not hold
 	Values  []event.Shown   `json:"values,omitzero"`   // the slots of the call and what stands behind each, those that lack something first
+	Carries []event.Carried `json:"carries,omitzero"`  // what its texts hold of results
 	Allows  string          `json:"allows"`            // what approving will let through
 	Opens   string          `json:"opens"`             // what approving for some minutes opens besides
 	Task    string          `json:"task,omitzero"`     // what approving for the task opens; empty: it is approved once
@@ -94,6 +95,8 @@ type Question struct {
 	Wordless bool `json:"wordless,omitzero"`
 	// Unread says why no model has read what the user said last: none, late or failed. Empty: one has, or need not.
 	Unread string `json:"unread,omitzero"`
+	// Plan is what the task was understood as, item by item; on the first question of a task, where there are several.
+	Plan []string `json:"plan,omitzero"`
 
 	// Outcome.
 	By       string    `json:"by,omitzero"`
@@ -126,6 +129,8 @@ func (q *Question) Apart() string {
 		return "it is dangerous, or was blocked by the auditor"
 	case !slices.Contains(together, q.Act):
 		return "what it does is looked at alone"
+	case strings.HasSuffix(q.Rule, ".memory"):
+		return "what it writes is read back as the agent's own"
 	case len(q.Agreed) > 0:
 		return "it takes several people"
 	}
@@ -162,8 +167,18 @@ func (q *Question) TimeLeft() time.Duration { return q.timeLeft }
 // show adds the evidence kept with the question.
 func (q *Question) show(ask *event.Ask, opinion *event.Opinion, item *event.Covering) {
 	q.Words, q.Sources, q.Act, q.Values, q.Opinion, q.Item = ask.Words, ask.Sources, ask.Act, ask.Values, opinion, item
-	q.Unread, q.Allows = ask.Unread, q.Allows+standing.Remembers(ask.Pairs)
+	q.Plan, q.Unread, q.Carries, q.Allows = ask.Plan, ask.Unread, ask.Carries, q.Allows+standing.Remembers(ask.Pairs)
 	q.Prompt = q.card().Head()
+}
+
+// card is the question as its text is made of it.
+func (q *Question) card() *question.Card {
+	return &question.Card{
+		Tool: q.Tool, Args: q.Args, Act: q.Act, Reason: q.Reason, Blocked: q.Kind == policy.KindIntentBlock,
+		Tainted: q.Kind == policy.KindTaintEscalation, Values: q.Values, Item: q.Item, Words: q.Words, Sources: q.Sources,
+		Carries: q.Carries, Opinion: q.Opinion, People: q.People, Agreed: q.Agreed, Wordless: q.Wordless, Unread: q.Unread, Plan: q.Plan,
+		Abandoned: q.Abandoned, Once: q.Allows, Task: q.Task, Always: q.Always, Reads: q.Reads,
+	}
 }
 
 // fewCalls is how many further calls a yes for the task lets through where no list says how many there are.
@@ -227,13 +242,16 @@ func (v Verdict) explain(b *strings.Builder) {
 		fmt.Fprintf(b, " (%s)", oneLine(v.Reasons[0].Text))
 	}
 	if v.Held != nil && !v.carries {
+		if would := v.Held.Would(); would != "" && v.Held.Act != "execute" { // a command stands below
+			fmt.Fprintf(b, "\nIt would: %s", strings.Join(strings.Fields(strings.ReplaceAll(would, `\n`, " ")), " ")) // as the values below
+		}
 		for _, s := range v.Held.Values {
 			if s.Lacks && s.Path != "" { // of the act the rule says enough
 				value := text.Shown(strings.Join(strings.Fields(s.Value), " "))
 				if s.Secret {
 					value = redactedValue // a refusal is read by many
 				}
-				fmt.Fprintf(b, "\n%s: %s (%s)", question.Missing, value, oneLine(s.Why))
+				fmt.Fprintf(b, "\n%s: %s (%s)", question.Why, value, oneLine(s.Why))
 			}
 		}
 	}
@@ -282,6 +300,9 @@ func (v Verdict) wayOut(b *strings.Builder) {
 	if v.Held == nil {
 		b.WriteString("\nNo approval is possible for this call. Answer with what you have, or use a tool that is still allowed.")
 		return
+	}
+	if way := v.Held.card().WayOut(); way != "" && !v.carries {
+		b.WriteString("\nWithout asking anybody: " + way + ".")
 	}
 	b.WriteString("\nThe owner has been asked, and answers outside this conversation: tidemark approvals watch," +
 		" or where they were notified. The question stands for " + spoken(v.Held.timeLeft) +

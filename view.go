@@ -58,30 +58,6 @@ type BranchView struct {
 	Iteration int         `json:"iteration"`
 }
 
-// GrantView is a grant in force.
-type GrantView struct {
-	ID      string      `json:"id"`
-	Branch  string      `json:"branch,omitzero"`
-	Tools   []string    `json:"tools"`
-	Ceiling trust.Level `json:"ceiling"`
-	Until   time.Time   `json:"until,omitzero"`
-	Turn    bool        `json:"turn,omitzero"`
-	Calls   int         `json:"calls,omitzero"` // how many it lets through yet; 0: as many as come
-	// Where are constraints on the arguments: path to pattern.
-	Where map[string]string `json:"where,omitzero"`
-	Task  bool              `json:"task,omitzero"` // ends with the task
-	Opens string            `json:"opens"`         // what it lets through, in words
-	By    string            `json:"by,omitzero"`   // who gave it
-
-	Always bool      `json:"always,omitzero"` // it holds in every session of the agent
-	Reads  bool      `json:"reads,omitzero"`  // it says that the tool only reads
-	Pin    string    `json:"pin,omitzero"`    // the hash of the definition that it was said of
-	Pair   bool      `json:"pair,omitzero"`   // it says which value a name of the user's words stands for
-	Agent  string    `json:"agentId,omitzero"`
-	Given  time.Time `json:"given,omitzero"` // of what holds in every session
-	Used   time.Time `json:"used,omitzero"`  // when it last let a call through, to a day
-}
-
 // WriteView is a quarantined write.
 type WriteView struct {
 	ID     string    `json:"id"`
@@ -214,6 +190,7 @@ func (m *Monitor) view(s *live) View {
 			ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where, Calls: g.Calls, Task: g.Task,
 			Opens: g.String(), By: g.By,
 		}
+		gv.Counted(g.Times, g.Used)
 		if g.Until > 0 {
 			gv.Until = time.Unix(0, g.Until).UTC()
 		}
@@ -426,6 +403,7 @@ func (m *Monitor) Events(ctx context.Context, name string) iter.Seq2[event.Event
 				return
 			}
 			e, err := event.FromRecord(rec)
+			m.opened(name, &e)
 			if !yield(e, err) || err != nil {
 				return
 			}

@@ -239,11 +239,11 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	}
 	tell(c, m.key, kin)
 	retell(c, m.key, words, steps)
-	if t := &s.state.Traces; s.state.Tainted() && (hashed || !seals || t.Bare || t.Lost) { // what came in may not be known
+	if t := &s.state.Traces; s.state.Tainted() && (hashed || !seals || t.Bare || t.Partial()) { // what came in may not be known
 		c.Outside()
 	}
 	whole := len(at) == len(s.state.Words) && len(words) == len(at) && !slices.ContainsFunc(words, func(u utterance) bool { return u.cut })
-	if acted := s.state.Tainted() || s.state.Steps() > 0; s.state.Traces.Lost || acted && (!whole || !known) {
+	if acted := s.state.Tainted() || s.state.Steps() > 0; s.state.Traces.Partial() || acted && (!whole || !known) {
 		c.Lost()
 	}
 	if s.heard = c; len(steps) > 0 {
@@ -290,69 +290,6 @@ func retell(c *warrant.Context, key []byte, words []utterance, steps []checkpoin
 		}
 		c.Replay(steps[0].Tool, steps[0].Told)
 		steps = steps[1:]
-	}
-}
-
-// resumed is the conversation as its checkpoint has it, told what the log has since; nil: there is none that counts, and the log
-// tells all of it.
-// Preconditions: as for judgement, and nothing of s waits.
-func (m *Monitor) resumed(ctx context.Context, s *live) (*warrant.Context, error) {
-	st := s.state
-	if m.checkpoints == nil || !checkpoint.Fit(st) || len(st.Words) > maxWords {
-		return nil, nil
-	}
-	c, seals := m.conversation(s, false)
-	if !seals {
-		return nil, nil
-	}
-	is := checkpoint.Mark{Session: s.name, At: st.Version, Program: m.program}
-	mark, ok := checkpoint.Open(m.checkpoints.Get(s.name), is, c, m.key, &s.keys, st.Keys)
-	if !ok {
-		return nil, nil
-	}
-	here := s.rested == mark.At && mark.At == st.Version // we wrote it ourselves, and nothing came since
-	if !here && !mark.Follows(m.store.Load(ctx, s.name, mark.At-1), st.Version) {
-		return nil, nil
-	}
-	steps, hashed, err := m.keptSteps(ctx, s, mark.After(st.Traces.At))
-	if err != nil || hashed {
-		return nil, err
-	}
-	since := slices.DeleteFunc(slices.Clone(st.Words), func(w session.Word) bool { return w.Seq <= mark.At })
-	words, err := m.readWords(ctx, s, since)
-	if err != nil || len(words) < len(since) || slices.ContainsFunc(words, func(u utterance) bool { return u.cut }) {
-		return nil, err
-	}
-	if retell(c, m.key, words, steps); st.Tainted() && st.Traces.Bare {
-		c.Outside()
-	}
-	s.heard = c
-	m.resumes.Add(1)
-	m.weigh(s)
-	return c, nil
-}
-
-// rest keeps a checkpoint of a conversation that is about to be let go. Without one the log tells it again. Where the user said what the
-// log has not, such as a secret or what is too long, there is none.
-// Preconditions: s.mu is held, and nobody else lets go of any.
-func (m *Monitor) rest(ctx context.Context, s *live) {
-	st := s.state
-	if m.checkpoints == nil || s.heard == nil || !s.loaded || len(s.waiting)+s.flying > 0 || s.rested == st.Version || !checkpoint.Fit(st) {
-		return
-	}
-	for _, u := range s.spoken {
-		if u.apart {
-			return
-		}
-	}
-	hash, ok := checkpoint.HashAt(ctx, m.store, s.name, st.Version)
-	mark := checkpoint.Mark{Session: s.name, At: st.Version, Hash: hash, Program: m.program}
-	if !ok {
-		return
-	}
-	if sealed := checkpoint.Seal(mark, s.heard, &m.room, &s.keys, st.Keys); sealed != nil {
-		m.checkpoints.Put(s.name, sealed)
-		s.rested = st.Version
 	}
 }
 

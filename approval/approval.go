@@ -110,6 +110,8 @@ type Grant struct {
 	Task    bool   // ends with the task
 	Last    int64  // of a task: when a call was last decided
 	Seen    int    // of a task: how many calls were decided since
+	Times   int    // how many calls it let through
+	Used    int64  // when it last did; 0: never
 }
 
 // The bounds of a task.

@@ -283,10 +283,15 @@ func (b *Book) Fail(now int64) {
 func (b *Book) Grant(g Grant) { b.grants = append(b.grants, g) }
 
 // Use counts a call that a grant let through; with its last one the grant is over. Whatever else the id names stays as it is.
-func (b *Book) Use(id string) {
+func (b *Book) Use(id string, now int64) {
 	b.grants = slices.DeleteFunc(b.grants, func(g Grant) bool { return g.ID == id && g.Calls == 1 })
 	for i := range b.grants {
-		if g := &b.grants[i]; g.ID == id && g.Calls > 1 {
+		g := &b.grants[i]
+		if g.ID != id {
+			continue
+		}
+		g.Times, g.Used = g.Times+1, now
+		if g.Calls > 1 {
 			g.Calls--
 		}
 	}

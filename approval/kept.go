@@ -157,7 +157,8 @@ func (k *Kept) Opens(calls int) string {
 	if len(more) > 0 {
 		out += ", " + strings.Join(more, ", ")
 	}
-	return fmt.Sprintf("%s; %d calls at most, until you ask for something else, two hours pass without a call, or twelve", out, calls)
+	const ends = "until you ask for something else, two hours pass without a call, or twelve hours in all"
+	return fmt.Sprintf("%s; %d calls at most, %s", out, calls, ends)
 }
 
 // flat are the arguments by path. Objects are taken apart, lists are not.

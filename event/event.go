@@ -202,6 +202,7 @@ type Seen struct {
 	Caution   bool         `json:"caution,omitzero"`  // what follows it is audited (CAU-02)
 	LookUp    string       `json:"lookUp,omitzero"`   // the name that we looked up ourselves: no agent has read it; empty: of others
 	Held      *Held        `json:"held,omitzero"`     // it is kept from the agent, or a value of what is; nil: the agent reads it
+	Steered   bool         `json:"steered,omitzero"`  // it is nobody's words: the host's framework wrote it about itself
 	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
 	GoesOn    bool         `json:"goesOn,omitzero"`   // of these: as in Began
 	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in
@@ -244,7 +245,8 @@ type Decided struct {
 	Tool    string            `json:"tool"` // normalised
 	Digest  tool.Digest       `json:"digest"`
 	Call    *tool.Call        `json:"-"`             // the call itself, where Digest is still to be taken
-	Args    string            `json:"args,omitzero"` // redacted, where the policy has them kept
+	Args    string            `json:"args,omitzero"` // redacted, as the policy has them kept; sealed where a tilde comes first
+	Keeping *Keeping          `json:"-"`             // says what Args is to be, where that is still to be made
 	Step    uint64            `json:"step"`
 	Effect  string            `json:"effect"`        // allow, confine, confirm, deny
 	Kind    string            `json:"kind,omitzero"` // escalate, danger, taint-escalation, intent-block
@@ -341,6 +343,11 @@ type Task struct {
 // Seal takes the digest of the call, at the latest when the verdict is recorded. Most
 // verdicts need it nowhere else, so that a decision does not wait for it.
 func (d *Decided) Seal() {
+	if k := d.Keeping; k != nil {
+		if d.Keeping = nil; k.args != nil {
+			d.Args = k.args(d)
+		}
+	}
 	if d.Call != nil {
 		d.Digest, d.Call = d.Call.Digest(), nil
 	}
@@ -363,7 +370,9 @@ type Ask struct {
 	Act     string         `json:"act,omitzero"`     // what the call would do
 	People  int            `json:"people,omitzero"`  // how many people must approve, where a rule of the policy says so
 	Values  []Shown        `json:"values,omitzero"`  // its slots and what stands behind each, those that lack something first
+	Plan    []string       `json:"plan,omitzero"`    // of the first question of a task: what the user's words gave, item by item
 	Unread  string         `json:"unread,omitzero"`  // why no model has read the latest message: none, late or failed
+	Carries []Carried      `json:"carries,omitzero"` // what its texts hold of results
 
 	Keeps *Kept `json:"keeps,omitzero"` // what a grant made from it leaves as it is
 
@@ -436,6 +445,7 @@ type Answer struct {
 	Trace   string      `json:"trace,omitzero"`   // of the values that were turned down, as in Seen
 	Proof   *Proof      `json:"proof,omitzero"`   // that a person said it
 	Lasting string      `json:"lasting,omitzero"` // id of what it allows for good, in the log of its own
+	What    string      `json:"what,omitzero"`    // what it is about: each tool and what its call would do, redacted
 }
 
 // Agree is the verdict of an approval that needs another person's.

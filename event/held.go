@@ -22,8 +22,29 @@ func (s *Seen) Unread(name string) {
 	if s.LookUp = name; name == "" {
 		return
 	}
-	s.Label, s.Source, s.Sensitive, s.Caution = trust.Label{Level: trust.System, Sensitivity: trust.Public}, false, false, false
+	s.worthless()
 	if s.Content != nil {
 		s.Content.Preview = ""
 	}
+}
+
+// Steer makes it the record of what the host's framework wrote about itself (a list of to-dos, a hand-off): it says nothing for anybody,
+// and nothing against.
+func (s *Seen) Steer() {
+	s.Steered = true
+	s.worthless()
+}
+
+// worthless takes from it what it would do to the context.
+func (s *Seen) worthless() {
+	s.Label, s.Source, s.Sensitive, s.Caution = trust.Label{Level: trust.System, Sensitivity: trust.Public}, false, false, false
+}
+
+// Carried is a part of a text of a call that stands so in a result (AUD-02).
+type Carried struct {
+	Path    string `json:"path"` // the parameter that the text is of
+	Part    string `json:"part"` // redacted
+	Tool    string `json:"tool"`
+	Step    uint64 `json:"step"`
+	Readers string `json:"readers,omitzero"` // who may read the result besides the user; empty: nobody
 }

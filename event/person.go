@@ -3,7 +3,7 @@ package event
 // Person is what happened at the doors that people use: a sign-in, a key, a secret.
 type Person struct {
 	// Act is signed-in, refused, signed-out, enrolled, removed, secret, forgotten, proved, token-added, token-revoked,
-	// notices-on or notices-off.
+	// notices-on, notices-off, machine-invited or machine-joined.
 	Act    string `json:"act"`
 	By     string `json:"by,omitzero"`
 	Via    string `json:"via,omitzero"`
@@ -12,8 +12,11 @@ type Person struct {
 	Key    *Key   `json:"key,omitzero"`    // enrolled: the key; removed: its ID
 	Secret string `json:"secret,omitzero"` // secret: salt and hash of it
 	Agent  string `json:"agent,omitzero"`  // token-added: the agent whose token it is; "": a person's
-	Token  string `json:"token,omitzero"`  // token-added: SHA-256 of it, hex, where several servers take it
-	Proof  *Proof `json:"proof,omitzero"`  // by which it was allowed
+	Token  string `json:"token,omitzero"`  // token-added: SHA-256 of it, hex, where several servers take it; machine-*: of the code
+	// Machine is token-added: the machine whose token it is; "": a token of this one.
+	Machine string `json:"machine,omitzero"`
+	Until   int64  `json:"until,omitzero"` // of an invitation: when it is over, Unix nanoseconds
+	Proof   *Proof `json:"proof,omitzero"` // by which it was allowed
 }
 
 // Key is a passkey of a person: with it they prove that it is they who approve.

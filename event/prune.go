@@ -2,6 +2,7 @@ package event
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -52,7 +53,15 @@ func (e *Event) prune(what string) {
 }
 
 // Unseal takes what is sealed in an event out of it, keys included: it is for no eyes but judgement's.
-func (e *Event) Unseal() { e.pruneContent() }
+func (e *Event) Unseal() {
+	e.pruneContent()
+	if d := e.Decided; d != nil && strings.HasPrefix(d.Args, SealedMark) {
+		d.Args = ""
+	}
+}
+
+// SealedMark begins arguments that are kept sealed; JSON has no such beginning.
+const SealedMark = "~"
 
 func (e *Event) pruneContent() {
 	e.Key = ""
@@ -78,6 +87,9 @@ func (e *Event) pruneArguments() {
 		e.Box.Report = ""
 	}
 	e.Pair.prune()
+	if e.Answer != nil {
+		e.Answer.What = ""
+	}
 	d := e.Decided
 	if d == nil {
 		return
@@ -222,6 +234,9 @@ func (e *Event) callSizes(n map[string]int64) {
 	if p := e.Pair; p != nil {
 		n[PruneArguments] += int64(len(p.Name) + len(p.Said) + len(p.Value) + len(p.Person))
 	}
+	if e.Answer != nil {
+		n[PruneArguments] += int64(len(e.Answer.What))
+	}
 	d := e.Decided
 	if d == nil {
 		return
@@ -251,3 +266,9 @@ func (e *Event) callSizes(n map[string]int64) {
 	}
 	n[PruneContent] += int64(len(d.Ask.Code))
 }
+
+// Keeping makes of a call's arguments what the log keeps of them, when its record is written. The zero value keeps what is there.
+type Keeping struct{ args func(d *Decided) string }
+
+// KeepBy has a function say what is kept.
+func KeepBy(args func(d *Decided) string) *Keeping { return &Keeping{args} }

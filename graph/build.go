@@ -129,6 +129,7 @@ type Builder struct {
 	results  map[string]int      // call node -> results so far
 	handles  map[string]string   // of what is kept from the agent -> node; nil: nothing is
 	values   int                 // that were extracted so far
+	texts    map[string]string   // "TOOL at step N", as values name what they come from -> result node
 	asks     map[string]string   // question -> decision node that asked
 	answers  map[string]string   // approval or grant -> answer node
 	known    map[string]trust.Level
@@ -152,7 +153,7 @@ func NewBuilder(session string) *Builder {
 		},
 		mark: trust.System, llm: -1,
 		byCall: map[string]int{}, byDigest: map[tool.Digest]int{}, byTool: map[string]int{},
-		results: map[string]int{}, asks: map[string]string{}, answers: map[string]string{},
+		results: map[string]int{}, texts: map[string]string{}, asks: map[string]string{}, answers: map[string]string{},
 		known: map[string]trust.Level{}, rounds: map[int]bool{}, seen: map[string]bool{},
 	}
 }

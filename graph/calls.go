@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/trust"
@@ -24,8 +25,29 @@ func (b *Builder) decided(e *event.Event) {
 		b.block(d.Tool)
 	}
 	b.attach(&n, d)
+	b.carried(&n, d)
 	if n.Blocked || d.Spent != "" {
 		b.judged(&n, d)
+	}
+}
+
+// carried links a call that was asked about to the results whose text has the values that are missing: what the picture is for. Where
+// a value comes from is said in our own words, which end with the tool and the step.
+func (b *Builder) carried(call *Node, d *event.Decided) {
+	if d.Ask == nil {
+		return
+	}
+	linked := map[string]bool{}
+	for i := range d.Ask.Values {
+		v := &d.Ask.Values[i]
+		from, _, _ := strings.Cut(v.From, ", written by ")
+		if at := strings.LastIndex(from, " of "); at >= 0 { // the text of it, or a field
+			from = from[at+len(" of "):]
+		}
+		if id := b.texts[from]; v.Lacks && id != "" && !linked[id] {
+			linked[id] = true
+			b.link(call.ID, Consumes, id)
+		}
 	}
 }
 
@@ -93,6 +115,7 @@ func (b *Builder) resultSeen(e *event.Event) {
 	if at < 0 {
 		b.calls++ // the number stays unused: call-N and result-N always belong together
 		n.ID = fmt.Sprintf("result-%d", b.calls)
+		b.text(&n, s.Step)
 		b.await(b.add(n), false)
 		return
 	}
@@ -103,8 +126,14 @@ func (b *Builder) resultSeen(e *event.Event) {
 		n.ID = fmt.Sprintf("%s.%d", n.ID, again)
 	}
 	n.Tool = cmp.Or(n.Tool, call.Tool)
+	b.text(&n, s.Step)
 	b.link(call.ID, Produces, n.ID)
 	b.await(b.add(n), false)
+}
+
+// text notes where values of a result are said to come from.
+func (b *Builder) text(n *Node, step uint64) {
+	b.texts[fmt.Sprintf("%s at step %d", n.Tool, step)] = n.ID
 }
 
 // callOf is the position of the call a result belongs to, or -1.

@@ -38,6 +38,7 @@ type AfterToolCall struct {
 	Error      string  `json:"error,omitzero"`
 	DurationMs float64 `json:"durationMs,omitzero"`
 	Hold       bool    `json:"hold,omitzero"` // the host keeps it from its model, and shows what the answer says instead
+	Own        bool    `json:"own,omitzero"`  // the host's framework wrote it about itself: a list of to-dos, a hand-off
 }
 
 // ToolResultPersist comes before a tool's result is saved to the transcript. Some

@@ -181,7 +181,7 @@ func TestVisibilityDoesNotLookAtArguments(t *testing.T) {
 func TestSettingsHaveTheirDefaults(t *testing.T) {
 	want := policy.Settings{
 		Preset: "balanced", ApprovalTTL: 120 * time.Second, QuestionTTL: 15 * time.Minute, ApprovalScope: "call", TaintScope: "session",
-		Previews: true, RecordMessages: true, Confine: policy.ConfineAuto,
+		Previews: true, RecordMessages: true, RecordArguments: policy.ArgumentsSealed, Confine: policy.ConfineAuto,
 		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "bound", OnOutside: policy.Confirm, MaxOpen: 64, Answers: "markdown"},
 	}
 	if diff := cmp.Diff(want, policy.Default().Settings()); diff != "" {
@@ -197,7 +197,7 @@ taintScope: turn
 confirmTools: hidden
 taintNotice: true
 provenanceFooter: true
-record: {previews: false, messages: false}
+record: {previews: false, messages: false, arguments: none}
 agents: {small: {maxIterations: 2}}
 server: {listen: ":1"}
 hooks: []

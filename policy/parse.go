@@ -71,6 +71,7 @@ type reader struct {
 	writers     toolset
 	opened      configfile.Faults // what lets everything of a tool run
 	labelled    toolset           // tools whose servers are taken at their word
+	told        toolset           // tools whose results are labelled for others
 	held        toolset           // tools whose results are kept from agents
 	caution     caution
 	redaction   redact.Rules
@@ -91,7 +92,7 @@ func newReader(root *configfile.Node) *reader {
 		settings: Settings{
 			Preset: presets[0].name, ApprovalTTL: 120 * time.Second, QuestionTTL: 15 * time.Minute,
 			ApprovalScope: "call", TaintScope: "session",
-			Previews: true, RecordMessages: true, Asking: defaultAsking(),
+			Previews: true, RecordMessages: true, RecordArguments: ArgumentsSealed, Asking: defaultAsking(),
 		},
 		caution:     caution{tools: map[string]bool{}},
 		box:         Box{Layer: layers[0]},
@@ -142,6 +143,7 @@ func (r *reader) fields() map[string]func(*configfile.Node) {
 		"memoryFiles":      r.readMemoryFiles,
 		"memoryTools":      func(n *configfile.Node) { r.writers = r.toolset(n) },
 		"serverLabels":     func(n *configfile.Node) { r.labelled = r.toolset(n) },
+		"labelResults":     func(n *configfile.Node) { r.told = r.toolset(n) },
 		"holdResults":      func(n *configfile.Node) { r.held = r.toolset(n) },
 		"strictness":       func(n *configfile.Node) { r.later.strictness = n },
 		"agents":           func(n *configfile.Node) { r.later.agents = n },

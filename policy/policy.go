@@ -168,6 +168,7 @@ type Traits struct {
 	Readers string // the rules that say who may read its response, one a line; empty: none
 
 	Labelled bool // what its server says for its results counts (serverLabels)
+	Told     bool // doors that can say of its results what they are worth (labelResults)
 	Holds    bool // its results are kept from agents, where a door can (holdResults)
 
 	Caution      bool // what follows its response is audited (CAU-01)
@@ -188,12 +189,22 @@ type Settings struct {
 	Previews       bool          // keep redacted previews of content
 	RecordMessages bool          // keep the user's own words, redacted
 
-	RecordArguments bool // keep the arguments of every call, redacted
-	RecordHashes    bool // keep hashes of what was read, and not itself, sealed
+	RecordArguments Arguments // what is kept of the arguments of every call
+	RecordHashes    bool      // keep hashes of what was read, and not itself, sealed
 
 	Confine Confine // which commands run in a box, where a door can make one
 	Asking
 }
+
+// Arguments is what the log keeps of the arguments of calls. The zero value keeps nothing.
+type Arguments uint8
+
+// What can be kept of arguments; all of it without secrets and contents of files.
+const (
+	ArgumentsNone     Arguments = iota // their digest, and what questions showed
+	ArgumentsSealed                    // for who has the operator's key
+	ArgumentsRedacted                  // for who can read the log
+)
 
 // QuestionLife is how long a question waits for its answer: at least as long as its code.
 func (s Settings) QuestionLife() time.Duration { return max(s.QuestionTTL, s.ApprovalTTL) }

@@ -146,8 +146,8 @@ func (r *reader) readRecord(n *configfile.Node) {
 		"previews": r.flag(&r.settings.Previews),
 		"messages": r.flag(&r.settings.RecordMessages),
 		"arguments": func(v *configfile.Node) {
-			if i, ok := r.Choice(v, "none", "redacted"); ok {
-				r.settings.RecordArguments = i == 1
+			if i, ok := r.Choice(v, "none", "sealed", "redacted"); ok {
+				r.settings.RecordArguments = Arguments(i) //nolint:gosec // one of three, in their order
 			}
 		},
 		"content": func(v *configfile.Node) {

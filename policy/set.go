@@ -62,6 +62,7 @@ type facts struct {
 	memory      []pathPattern
 	writers     toolset
 	labelled    toolset
+	told        toolset
 	held        toolset
 	caution     *caution
 	groups      map[string]members
@@ -72,6 +73,12 @@ type facts struct {
 func (s *Set) For(agent string) *Set {
 	if own, ok := s.agents[agent]; ok {
 		return own
+	}
+	// What the file says of claude holds for claude@laptop too, of which it says nothing itself.
+	if i := strings.LastIndexByte(agent, '@'); i > 0 {
+		if own, ok := s.agents[agent[:i]]; ok {
+			return own
+		}
 	}
 	return s
 }
@@ -98,7 +105,8 @@ func (s *Set) Opened() Faults { return slices.Clone(s.opened) }
 // compile makes the Set of a file that has no errors.
 func (r *reader) compile(redactor *redact.Redactor) *Set {
 	f := &facts{
-		r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, r.held, &r.caution, r.cel.groups, map[string]*trustRule{},
+		r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, r.told, r.held, &r.caution, r.cel.groups,
+		map[string]*trustRule{},
 	}
 	for _, t := range r.trustRules {
 		if t.binds {
@@ -169,6 +177,7 @@ func (s *Set) patterns() []string {
 	}
 	add(s.facts.writers)
 	add(s.facts.labelled)
+	add(s.facts.told)
 	add(s.facts.held)
 	return out
 }

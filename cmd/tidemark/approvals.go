@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"os/user"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -26,9 +29,10 @@ func (e *env) approvalsCommand() *cobra.Command {
 		Short: "List open questions and answer them",
 		Args:  cobra.NoArgs,
 	}
-	whole := false
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context(), whole) }
-	cmd.Flags().BoolVar(&whole, "whole", false, "show long calls whole, and not folded")
+	var l listing
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context(), l) }
+	cmd.Flags().BoolVar(&l.whole, "whole", false, "show long calls whole, and not folded")
+	cmd.Flags().StringVar(&l.session, "session", "", "only the calls of this session, all of them")
 	var open opened
 	approve := &cobra.Command{
 		Use: "approve ID...", Short: "Let the held call through, or accept the hidden definition",
@@ -44,12 +48,20 @@ approved at once, all of them or none; what is final, dangerous or runs a comman
 	approve.Flags().BoolVar(&open.task, "task", false, "this call, and those like it until the task ends, as the question says")
 	approve.Flags().BoolVar(&open.always, "always", false, "this call, and in every session what the question says; see tidemark grants")
 	approve.Flags().BoolVar(&open.reads, "reads", false, "this call, and that its tool only reads, as long as it is defined as it is")
+	flood := ""
 	deny := &cobra.Command{
-		Use: "deny ID...", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.MinimumNArgs(1),
+		Use: "deny {ID... | --session NAME}", Short: "Refuse the held call, or keep the definition hidden",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if (flood == "") == (len(args) == 0) {
+				return errors.New("deny: name questions by their ids, or a session with --session")
+			}
+			if flood != "" {
+				return e.denySession(cmd.Context(), flood)
+			}
 			return e.answerAll(cmd.Context(), args, false, opened{})
 		},
 	}
+	deny.Flags().StringVar(&flood, "session", "", "refuse every call of this session that waits")
 	cmd.AddCommand(approve, deny, e.watchCommand())
 	return cmd
 }
@@ -90,7 +102,21 @@ func (e *env) questions(ctx context.Context) (queue, error) {
 	return out, err
 }
 
-func (e *env) listApprovals(ctx context.Context, whole bool) error {
+// listing says what of the open questions is shown, and how.
+type listing struct {
+	whole   bool
+	session string // empty: of all, and of a flood the first few
+}
+
+// shown are the calls that are listed, and the floods that they are the first of.
+func (l *listing) shown(all []tidemark.Question) ([]tidemark.Question, []waiting.Flood) {
+	if l.session == "" {
+		return waiting.Window(all, len(all)), waiting.Floods(all)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(q tidemark.Question) bool { return q.Session != l.session || !q.Pending() }), nil
+}
+
+func (e *env) listApprovals(ctx context.Context, l listing) error {
 	all, err := e.questions(ctx)
 	if err != nil {
 		return err
@@ -98,18 +124,23 @@ func (e *env) listApprovals(ctx context.Context, whole bool) error {
 	if e.json {
 		return e.printJSON(all)
 	}
-	open := len(all.Definitions)
-	for _, q := range all.Approvals {
-		if q.State != "pending" {
-			continue
-		}
-		open++
+	if l.session != "" {
+		all.Definitions = nil
+	}
+	list, floods := l.shown(all.Approvals)
+	open := len(all.Definitions) + len(list)
+	for _, f := range floods {
+		e.printf("%s calls of the session %s wait; the first %d are shown\n",
+			e.ui.word("confirm", strconv.Itoa(f.Calls)), text.OneLine(f.Session), waiting.FewCalls)
+		e.printf("    tidemark approvals deny --session %s   (all: tidemark approvals --session %[1]s)\n", quoted(f.Session))
+	}
+	for _, q := range list {
 		e.printf("%s  %s in %s (step %d, %s)\n",
 			e.ui.word("title", q.ID), e.ui.word("confirm", q.Tool), q.Session, q.Step, e.ui.as(q.Level))
 		for _, l := range strings.Split(q.Text(), "\n") {
 			e.printf("    %s\n", text.OneLine(l))
 		}
-		if whole {
+		if l.whole {
 			e.printf("    %s\n", strings.ReplaceAll("Whole: "+q.Whole(), "\n", "\n    "))
 		}
 		e.printf("    %s\n", e.ui.word("dim", q.Rule))
@@ -180,6 +211,31 @@ func (e *env) answerAll(ctx context.Context, ids []string, approve bool, open op
 	})
 }
 
+// denySession refuses every call of a session that waits.
+func (e *env) denySession(ctx context.Context, session string) error {
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		body := map[string]any{"session": session, "decision": decisions[false]}
+		return e.send(ctx, c, "/v1/approvals", "deny the calls of "+session, body)
+	}
+	all, err := e.questions(ctx)
+	if err != nil {
+		return err
+	}
+	list, _ := (&listing{session: session}).shown(all.Approvals)
+	if len(list) == 0 {
+		return fmt.Errorf("deny: no call of the session %s waits", session)
+	}
+	vote := tidemark.Vote{Session: session, By: whoami(), Via: "cli"}
+	for i := range list {
+		vote.IDs = append(vote.IDs, list[i].ID)
+	}
+	return e.answerLogged(ctx, vote)
+}
+
 // send gives an answer to the server, and says what it did.
 func (e *env) send(ctx context.Context, c *client, path, what string, body map[string]any) error {
 	var out map[string]any
@@ -221,24 +277,29 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, open o
 	}
 	for _, q := range all.Approvals {
 		if q.ID == id {
-			return e.withWritableLog(ctx, func(log *app.Log) error {
-				out, err := log.Monitor.Answer(ctx, tidemark.Vote{
-					Session: q.Session, IDs: []string{id}, Approve: approve,
-					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, Always: open.always,
-					Reads: open.reads, By: whoami(), Via: "cli",
-				})
-				if err != nil {
-					return err
-				}
-				if e.json {
-					return e.printJSON(map[string]any{"resolved": out.IDs, "grant": out.Grant, "notice": out.Notice})
-				}
-				e.printf("%s\n", out.Notice)
-				return nil
+			return e.answerLogged(ctx, tidemark.Vote{
+				Session: q.Session, IDs: []string{id}, Approve: approve,
+				For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, Always: open.always,
+				Reads: open.reads, By: whoami(), Via: "cli",
 			})
 		}
 	}
 	return fmt.Errorf("answer %s: no open question has this id", id)
+}
+
+// answerLogged writes an answer into the log, and says what it did.
+func (e *env) answerLogged(ctx context.Context, v tidemark.Vote) error {
+	return e.withWritableLog(ctx, func(log *app.Log) error {
+		out, err := log.Monitor.Answer(ctx, v)
+		if err != nil {
+			return err
+		}
+		if e.json {
+			return e.printJSON(map[string]any{"resolved": out.IDs, "grant": out.Grant, "notice": out.Notice})
+		}
+		e.printf("%s\n", out.Notice)
+		return nil
+	})
 }
 
 func (e *env) withWritableLog(ctx context.Context, step func(*app.Log) error) error {
@@ -265,7 +326,7 @@ func (e *env) grantsCommand() *cobra.Command {
 		Use:   "grants",
 		Short: "List what answers have opened, and take it back",
 		Long: `List what your answers have opened besides the calls they were about: always, for a task, for some minutes, or for a turn.
-Each says what it lets through, who gave it and when it ends.`,
+Each says what it lets through, who gave it, how often and when it was last used, and when it ends.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.listGrants(cmd.Context()) },
 	}
@@ -310,6 +371,9 @@ func (e *env) loggedGrants(ctx context.Context) ([]grantRow, error) {
 	out := []grantRow{}
 	err := e.withLog(ctx, func(log *app.Log) error {
 		always, err := log.Monitor.Lasting(ctx)
+		if err == nil && len(always) > 0 {
+			err = log.CountUses(ctx, always)
+		}
 		for _, g := range always {
 			out = append(out, grantRow{"", g})
 		}
@@ -344,7 +408,7 @@ func (e *env) listGrants(ctx context.Context) error {
 		case !g.Turn:
 			kind = "until " + g.Until.UTC().Format("2006-01-02 15:04 UTC") + " in " + text.OneLine(g.Session)
 		}
-		e.printf("%s  %s, by %s\n", e.ui.word("title", g.ID), kind, text.OneLine(g.By))
+		e.printf("%s  %s, by %s\n", e.ui.word("title", g.ID), kind+usedSince(&g), text.OneLine(g.By))
 		e.printf("    %s\n    tidemark grants revoke %s\n", text.OneLine(g.Opens), g.ID)
 	}
 	if len(all) == 0 {
@@ -360,13 +424,23 @@ func (e *env) always(g *grantRow) string {
 	if g.Agent != "" {
 		out += " for the agent " + text.OneLine(g.Agent)
 	}
-	if !g.Used.IsZero() {
-		out += ", used " + g.Used.UTC().Format(day)
-	}
 	if !g.Until.IsZero() {
 		out += ", ends " + g.Until.UTC().Format(day)
 	}
 	return out
+}
+
+// usedSince says how often a grant was used, and when last.
+func usedSince(g *grantRow) string {
+	switch {
+	case g.Times == nil:
+		return ""
+	case *g.Times == 0:
+		return ", not used yet"
+	case *g.Times == 1:
+		return ", used once, " + g.Used.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return fmt.Sprintf(", used %d times, last %s", *g.Times, g.Used.UTC().Format("2006-01-02 15:04 UTC"))
 }
 
 func (e *env) revokeGrant(ctx context.Context, id string) error {
@@ -394,4 +468,9 @@ func (e *env) revokeGrant(ctx context.Context, id string) error {
 		return nil
 	}
 	return fmt.Errorf("revoke %s: no grant in force has this id", id)
+}
+
+// quoted is a name that others chose as one word of a command line that people copy.
+func quoted(name string) string {
+	return "'" + strings.ReplaceAll(text.OneLine(name), "'", `'\''`) + "'"
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -124,7 +125,8 @@ func (e *env) auditCommand() *cobra.Command {
 from there on, for programs that read in pages. Where a server runs it is asked; without one,
 or with --store, the log itself is read.
 
-What a call's arguments were is kept where the policy says record: {arguments: redacted}.`,
+Of each call it says what it did, to whom and to what: arguments are kept without secrets and contents of files, sealed with
+the key of the data folder, unless the policy says record: {arguments: none}.`,
 		Example: `  tidemark audit --kind call.decided
   tidemark audit --follow --session agent:main:main
   tidemark audit --person ada --from 2026-03-01
@@ -154,6 +156,7 @@ type recordJSON struct {
 	Kind    string           `json:"kind"`
 	Body    strictjson.Value `json:"body"`
 	Hash    string           `json:"hash"`
+	Args    string           `json:"args,omitzero"`
 }
 
 func (e *env) audit(ctx context.Context, log auditLog, f *auditFlags) error {
@@ -173,18 +176,19 @@ func (e *env) audit(ctx context.Context, log auditLog, f *auditFlags) error {
 	if e.json {
 		out := make([]recordJSON, len(rows))
 		for i := range rows {
-			out[i] = recordOf(&rows[i])
+			out[i] = recordOf(log, &rows[i])
 		}
 		return e.printJSON(map[string]any{"records": out})
 	}
 	for i := range rows {
-		e.printRecord(&rows[i])
+		e.printRecord(log, &rows[i])
 	}
 	return nil
 }
 
-func recordOf(r *store.Entry) recordJSON {
-	return recordJSON{r.ID, r.Session, r.Seq, time.Unix(0, r.Time).UTC(), r.Kind, r.Body, r.Hash.String()}
+func recordOf(log auditLog, r *store.Entry) recordJSON {
+	args := records.Sealed(*r, log.Arguments)
+	return recordJSON{r.ID, r.Session, r.Seq, time.Unix(0, r.Time).UTC(), r.Kind, r.Body, r.Hash.String(), args}
 }
 
 // followEvery is how often the log is looked at for new records.
@@ -252,7 +256,7 @@ func (e *env) goOn(ctx context.Context, log auditLog, q *store.EntryQuery, rows 
 	for {
 		for i := range rows {
 			q.After = max(q.After, rows[i].ID)
-			if err := e.tellRecord(&rows[i]); err != nil {
+			if err := e.tellRecord(log, &rows[i]); err != nil {
 				return err
 			}
 		}
@@ -277,29 +281,38 @@ func (e *env) goOn(ctx context.Context, log auditLog, q *store.EntryQuery, rows 
 }
 
 // tellRecord prints one record of a log that is followed.
-func (e *env) tellRecord(r *store.Entry) error {
+func (e *env) tellRecord(log auditLog, r *store.Entry) error {
 	if e.json {
-		return writeLine(e.out, recordOf(r))
+		return writeLine(e.out, recordOf(log, r))
 	}
-	e.printRecord(r)
+	e.printRecord(log, r)
 	return nil
 }
 
+// outcomes are what came of calls, in words.
+var outcomes = map[string]string{"allow": "allowed", "confine": "boxed", "confirm": "held", "deny": "refused"}
+
+// maxSaid is how many characters a line tells of what was done or said.
+const maxSaid = 200
+
 // printRecord tells a record in one line: when, where, what came of it, and what it was.
-func (e *env) printRecord(r *store.Entry) {
+func (e *env) printRecord(log auditLog, r *store.Entry) {
 	ev, err := event.FromRecord(r.Record)
+	if ev.Decided != nil {
+		ev.Decided.Args = log.Arguments(r.Session, ev.Decided.Args)
+	}
 	s := timeline.One(&ev)
 	if err != nil {
 		s = timeline.Step{Title: r.Kind, Reason: "cannot be read: " + err.Error()}
 	}
-	word, ok := map[string]string{"allow": "allowed", "confine": "boxed", "confirm": "held", "deny": "refused"}[s.Effect]
+	word, ok := outcomes[s.Effect]
 	if !ok {
 		word = r.Kind
 	}
 	line := fmt.Sprintf("%6d %s %s %s %s", r.ID, e.ui.word("dim", time.Unix(0, r.Time).Local().Format(time.DateTime)),
 		report.Line(r.Session), e.ui.word(s.Effect, word), report.Line(s.Title))
-	if s.Text != "" {
-		line += " " + text.Mark(report.Line(strings.Join(strings.Fields(s.Text), " ")), 120)
+	if said := cmp.Or(s.Did, s.Text); said != "" {
+		line += " " + text.Mark(report.Line(strings.Join(strings.Fields(said), " ")), maxSaid)
 	}
 	if s.Effect == "confirm" || s.Effect == "deny" {
 		line += "  (" + report.Line(s.Rule)
@@ -319,11 +332,12 @@ type auditLog interface {
 	Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
 	Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
 	Head(ctx context.Context) (store.Head, error)
+	Arguments(session, kept string) string // of a call of a record that was read
 }
 
 var (
 	_ auditLog = (*app.Log)(nil)
-	_ auditLog = serverLog{}
+	_ auditLog = (*serverLog)(nil)
 )
 
 // withAudit reads at the server that runs on the data folder, or where none does, or a database is named, in the
@@ -335,14 +349,25 @@ func (e *env) withAudit(ctx context.Context, step func(auditLog) error) error {
 			return err
 		}
 		if c != nil {
-			return step(serverLog{c})
+			return step(&serverLog{c: c, opened: map[string]string{}})
 		}
 	}
 	return e.withLog(ctx, func(log *app.Log) error { return step(log) })
 }
 
 // serverLog reads the log through the route of a running server.
-type serverLog struct{ c *client }
+type serverLog struct {
+	c      *client
+	opened map[string]string // arguments, as the server opened them, by what is kept
+}
+
+// Arguments implements auditLog.
+func (s *serverLog) Arguments(_, kept string) string {
+	if !strings.HasPrefix(kept, event.SealedMark) {
+		return kept
+	}
+	return s.opened[kept]
+}
 
 // pageOfRecords is what the route answers.
 type pageOfRecords struct {
@@ -351,7 +376,7 @@ type pageOfRecords struct {
 }
 
 // page asks for one page.
-func (s serverLog) page(ctx context.Context, q url.Values) ([]store.Entry, int64, error) {
+func (s *serverLog) page(ctx context.Context, q url.Values) ([]store.Entry, int64, error) {
 	var p pageOfRecords
 	if err := s.c.call(ctx, http.MethodGet, "/v1/audit?"+q.Encode(), nil, &p); err != nil {
 		return nil, 0, err
@@ -362,6 +387,7 @@ func (s serverLog) page(ctx context.Context, q url.Values) ([]store.Entry, int64
 		if err != nil || len(hash) != len(audit.Hash{}) {
 			return nil, 0, fmt.Errorf("read answer: record %d has no hash", r.ID)
 		}
+		s.remember(&r)
 		out[i] = store.Entry{ID: r.ID, Record: audit.Record{
 			Session: r.Session, Seq: r.Seq, Time: r.Time.UnixNano(), Kind: r.Kind, Body: r.Body, Hash: audit.Hash(hash),
 		}}
@@ -369,8 +395,16 @@ func (s serverLog) page(ctx context.Context, q url.Values) ([]store.Entry, int64
 	return out, p.Next, nil
 }
 
+// remember notes what the server opened.
+func (s *serverLog) remember(r *recordJSON) {
+	ev, err := event.FromRecord(audit.Record{Kind: r.Kind, Body: r.Body})
+	if r.Args != "" && err == nil && ev.Decided != nil {
+		s.opened[ev.Decided.Args] = r.Args
+	}
+}
+
 // Newest implements auditLog.
-func (s serverLog) Newest(ctx context.Context, f records.Filter, most int) (out []store.Entry, err error) {
+func (s *serverLog) Newest(ctx context.Context, f records.Filter, most int) (out []store.Entry, err error) {
 	q := url.Values{"order": {"newest"}}
 	for name, value := range map[string]string{
 		"session": f.Session, "kind": f.Kind, "tool": f.Tool, "effect": f.Effect, "rule": f.Rule, "person": f.Person, "via": f.Via,
@@ -399,7 +433,7 @@ func (s serverLog) Newest(ctx context.Context, f records.Filter, most int) (out 
 }
 
 // Since implements auditLog.
-func (s serverLog) Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
+func (s *serverLog) Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
 	in := url.Values{"after": {strconv.FormatInt(q.After, 10)}, "limit": {strconv.Itoa(store.Page(q.Limit))}}
 	if q.Session != "" {
 		in.Set("session", q.Session)
@@ -412,12 +446,12 @@ func (s serverLog) Since(ctx context.Context, q store.EntryQuery) ([]store.Entry
 }
 
 // Oldest implements auditLog.
-func (s serverLog) Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
+func (s *serverLog) Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
 	return app.Oldest(ctx, s, q)
 }
 
 // Head implements auditLog. Of it only how many records there are is told.
-func (s serverLog) Head(ctx context.Context) (store.Head, error) {
+func (s *serverLog) Head(ctx context.Context) (store.Head, error) {
 	var h struct {
 		Batch   uint64 `json:"batch"`
 		Records int64  `json:"records"`
@@ -429,7 +463,7 @@ func (s serverLog) Head(ctx context.Context) (store.Head, error) {
 // lost reports whether a server that was read from is not there any more. One that stops refuses with a status of 500
 // and more what it was asked before it closes its door.
 func lost(log auditLog, err error) bool {
-	if _, remote := log.(serverLog); !remote || err == nil {
+	if _, remote := log.(*serverLog); !remote || err == nil {
 		return false
 	}
 	var no *refused

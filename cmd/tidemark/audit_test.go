@@ -11,11 +11,10 @@ import (
 	"testing"
 )
 
-// What an agent ran yesterday can be read: a line per event, newest first, with the arguments
-// where the policy has them kept, and never a secret.
+// What an agent ran yesterday can be read without any setting: a line per event, newest first, with what was done, and never a
+// secret. Who has the log and not the key of the data folder reads no command.
 func TestTheLogIsReadLineByLine(t *testing.T) {
 	data := t.TempDir()
-	writeFile(t, filepath.Join(data, "tidemark.yaml"), "record: {arguments: redacted}\n")
 	s := startServer(t, data)
 	must := func(err error) {
 		t.Helper()
@@ -36,12 +35,21 @@ func TestTheLogIsReadLineByLine(t *testing.T) {
 	if code != exitOK || len(lines) < 4 || !strings.Contains(lines[0], " two ") || !strings.Contains(lines[len(lines)-1], " one ") {
 		t.Fatalf("exit %d, %q, %q; want the newest first", code, out, errOut)
 	}
-	ran := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `exec {"command":"ls -la /work"}`) })
+	ran := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `exec Run “ls -la /work”`) })
 	if ran < 0 || !strings.Contains(lines[ran], " allowed ") {
 		t.Errorf("what ran is not told:\n%s", out)
 	}
 	if strings.Contains(out, "ghp_0123456789") {
 		t.Errorf("a secret is in the log:\n%s", out)
+	}
+	if out, _, _ := command(t, "sessions", "one", "--data", data); !strings.Contains(out, "allowed exec Run “ls -la /work”") {
+		t.Errorf("the session does not tell what ran:\n%s", out)
+	}
+	if out, _, _ := command(t, "audit", "--data", data, "--text", "LS -la"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "ls -la /work") {
+		t.Errorf("by a text that is sealed: got\n%s", out)
+	}
+	if raw := folderText(t, data); strings.Contains(raw, "ls -la /work") {
+		t.Error("a command stands in the log for who has no key")
 	}
 	if out, _, _ := command(t, "audit", "--data", data, "--session", "two"); strings.Count(out, "\n") != 1 {
 		t.Errorf("one session: got\n%s", out)
@@ -97,7 +105,6 @@ func TestAuditRefusesWhatDoesNotExist(t *testing.T) {
 // Where a server runs the log is read at its route, and else in the file; both print the same.
 func TestTheLogIsReadAtTheServer(t *testing.T) {
 	data := t.TempDir()
-	writeFile(t, filepath.Join(data, "tidemark.yaml"), "record: {arguments: redacted}\n")
 	s := startServer(t, data)
 	for i := range 3 {
 		session := string(rune('a' + i))
@@ -112,6 +119,7 @@ func TestTheLogIsReadAtTheServer(t *testing.T) {
 	asked := [][]string{
 		{}, {"--json"}, {"--limit", "2"}, {"--session", "b"}, {"--kind", "call.decided", "--json"}, {"--after", "2"}, {"--after", "2", "--limit", "1", "--json"},
 		{"--tool", "exec"}, {"--effect", "allow", "--from", "2020-01-01", "--to", "2100-01-01"}, {"--to", "2020-01-01"}, {"--text", "LOOK"}, {"--person", "nobody"},
+		{"--text", "/WORK && echo"},
 	}
 	read := func() (out []string) {
 		t.Helper()
@@ -178,4 +186,18 @@ func TestFollowingOutlivesTheServer(t *testing.T) {
 	if <-done; len(said) < 2 || !strings.Contains(said[len(said)-1], " after ") {
 		t.Errorf("it printed %q", said)
 	}
+}
+
+// folderText is everything that the files of a log hold.
+func folderText(t *testing.T, data string) string {
+	t.Helper()
+	var out []byte
+	for _, name := range []string{"tidemark.db", "tidemark.db-wal"} {
+		raw, err := os.ReadFile(filepath.Join(data, name))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		out = append(out, raw...)
+	}
+	return string(out)
 }

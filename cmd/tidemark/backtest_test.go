@@ -98,6 +98,9 @@ func TestTheBacktestOfThePageIsThatOfTheCommands(t *testing.T) {
 	if err := strictjson.Unmarshal([]byte(s.says(t, "policy", "compare", next, "--json")), &x); err != nil {
 		t.Fatal(err)
 	}
+	if x.Unjudged != 0 { // arguments are kept without a setting
+		t.Errorf("%d calls could not be judged", x.Unjudged)
+	}
 	if x.Sessions != 4 || x.Calls != 12 || x.More == 0 || x.Fewer == 0 || x.Denied == 0 {
 		t.Fatalf("the comparison is %+v", x)
 	}

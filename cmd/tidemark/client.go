@@ -35,6 +35,9 @@ func (e *env) findServer(ctx context.Context) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if away, token, err := app.JoinedTo(p); err != nil || away != nil {
+		return e.elsewhere(ctx, away, token, err)
+	}
 	r, err := app.FindRunning(p)
 	if errors.Is(err, app.ErrNotRunning) {
 		return nil, nil

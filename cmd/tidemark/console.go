@@ -78,9 +78,19 @@ func (e *env) console(ctx context.Context, role string, browse bool) error {
 	default:
 		return fmt.Errorf("open console: there is no role %q for people: reader, approver or admin", role)
 	}
-	var l consoleLink
+	if _, err := e.signIn(ctx, c, browse); err != nil || role != "reader" {
+		return err
+	}
+	if proof, err := proofOf(ctx, c); err == nil && proof == "" {
+		e.printf("you can read and deny; to approve: tidemark console --role approver, once, and enrol a passkey on its page Keys\n")
+	}
+	return nil
+}
+
+// signIn opens the console for whoever's token the client has.
+func (e *env) signIn(ctx context.Context, c *client, browse bool) (l consoleLink, err error) {
 	if err := c.call(ctx, http.MethodPost, "/v1/console/links", nil, &l); err != nil {
-		return fmt.Errorf("open console: %w", err)
+		return l, fmt.Errorf("open console: %w", err)
 	}
 	e.printf("%s\n  code %s, good for a minute\n", l.URL, e.ui.word("title", l.Short))
 	if browse {
@@ -90,7 +100,7 @@ func (e *env) console(ctx context.Context, role string, browse bool) error {
 			e.printf("  no browser could be opened (%v): open the address and type the code\n", err)
 		}
 	}
-	return e.confirmDigits(ctx, c, &l)
+	return l, e.confirmDigits(ctx, c, &l)
 }
 
 // confirmDigits waits until the link is opened and has the person compare the digits.

@@ -109,11 +109,14 @@ type played struct {
 type answered struct {
 	Block    bool `json:"block"`
 	Tidemark struct {
-		Verdict  string `json:"verdict"`
-		Kind     string `json:"kind"`
-		Rule     string `json:"rule"`
-		Taint    string `json:"taint"`
-		Notice   string `json:"notice"`
+		Verdict string `json:"verdict"`
+		Kind    string `json:"kind"`
+		Rule    string `json:"rule"`
+		Taint   string `json:"taint"`
+		Notice  string `json:"notice"`
+		Hello   struct {
+			Ticket string `json:"ticket"`
+		} `json:"hello"`
 		Approval *struct {
 			ID   string `json:"id"`
 			Code string `json:"code"`

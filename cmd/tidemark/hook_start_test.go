@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/app"
@@ -31,8 +32,14 @@ func startable(t *testing.T) string {
 	writePolicy(t, data, anyPort)
 	allow(t, app.Paths{Data: data})
 	t.Cleanup(func() {
+		last, found := app.FindRunning(app.Paths{Data: data})
 		if err := app.StopRunning(context.Background(), app.Paths{Data: data}); err != nil && !errors.Is(err, app.ErrNotRunning) {
 			t.Errorf("stop the server: %v", err)
+		}
+		if found == nil { // it writes its last lines after it has taken its announcement back
+			for alive(last.PID) {
+				time.Sleep(10 * time.Millisecond)
+			}
 		}
 	})
 	return data
@@ -112,12 +119,15 @@ func TestManyHooksAtOnceStartOneServer(t *testing.T) {
 // awaitEnd waits until a process is gone or waits to be buried by init.
 func awaitEnd(t *testing.T, pid int) {
 	t.Helper()
-	for t.Context().Err() == nil {
-		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(raw), ") Z ") {
-			return
-		}
+	for t.Context().Err() == nil && alive(pid) {
+		time.Sleep(time.Millisecond)
 	}
+}
+
+// alive tells of a process that neither ended nor waits to be buried by init.
+func alive(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(raw), ") Z ")
 }
 
 // A server that cannot come up lets nothing pass, says where the reason is, and leaves nothing in the way.

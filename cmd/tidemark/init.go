@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
@@ -18,7 +21,10 @@ import (
 type initFlags struct {
 	installFlags
 	undo, background, noModel bool
+	purge, yes                bool
 	model                     string
+
+	first *app.Tokens // made by this run: what people's are is known here, and nowhere else
 }
 
 func (e *env) initCommand() *cobra.Command {
@@ -28,15 +34,20 @@ func (e *env) initCommand() *cobra.Command {
 		Short: "Guard the agents of this machine: server, hooks, and a proof that they hold",
 		Long: `Find the agents on this machine, start the server (as a service where there is systemd or
 launchd; else in the background, and the hooks start it again where it does not run), put hooks into
-each agent's settings, and try on each a call that must be blocked. Exits 1 if one was not. Doing it
-again changes nothing.
+each agent's settings, and try on each a call that must be blocked. Exits 1 if one was not. Then an example
+of an attack is sent to the server and the question shown that it asks, and on a terminal a passkey is
+enrolled, with which you answer. Doing it again changes nothing.
 
 Where a model is in reach that could read what you ask for, so that you are asked less, it is offered, with what would leave
 this machine and where to: docs/model.md. Without a yes none is used; --no-model does not offer any.
 
---undo takes the hooks out of every agent and stops the server. The log, the policy and the tokens stay.`,
+--undo takes the hooks out of every agent and stops the server that init or a hook started; one that you started stays. The
+log, the policy and the tokens stay too, unless you say --purge.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.purge && !f.undo || f.yes && !f.purge {
+				return errors.New("init: --purge goes with --undo, and --yes with --purge")
+			}
 			if f.undo {
 				return e.undoInit(cmd.Context(), f)
 			}
@@ -45,6 +56,8 @@ this machine and where to: docs/model.md. Without a yes none is used; --no-model
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.undo, "undo", false, "take everything out again but the data folder")
+	fl.BoolVar(&f.purge, "purge", false, "with --undo: delete the data folder too, with the log, the policy and the keys; it asks")
+	fl.BoolVar(&f.yes, "yes", false, "with --purge: do not ask")
 	fl.BoolVar(&f.background, "background", false, "start the server in the background, and have hooks start it again; no service")
 	fl.BoolVar(&f.noModel, "no-model", false, "have no model read what you ask for, and offer none")
 	fl.StringVar(&f.model, "model", "", "have this model read (a name of tidemark model): you know what leaves, and agree")
@@ -53,9 +66,12 @@ this machine and where to: docs/model.md. Without a yes none is used; --no-model
 	return cmd
 }
 
+// errInitSpeaks is why init has no --json.
+var errInitSpeaks = errors.New("init: it speaks to people; programs use install, uninstall, service and doctor with --json")
+
 func (e *env) init(ctx context.Context, f *initFlags) error {
 	if e.json {
-		return errors.New("init: it speaks to people; programs use install, service and doctor with --json")
+		return errInitSpeaks
 	}
 	w, err := e.installWorld(&f.installFlags)
 	if err != nil {
@@ -80,12 +96,106 @@ func (e *env) init(ctx context.Context, f *initFlags) error {
 	if f.Start, err = e.initServer(ctx, f); err != nil {
 		return err
 	}
-	err = e.install(ctx, &f.installFlags, names)
-	if err == nil {
-		e.printf("\nheld calls wait for you: tidemark approvals watch in a terminal, or tidemark console in your browser\n" +
-			"see what it does: tidemark demo; is it on: tidemark doctor; take it out again: tidemark init --undo\n")
+	if err := e.install(ctx, &f.installFlags, names); err != nil {
+		return err
 	}
-	return err
+	if err := e.firstLook(ctx); err != nil {
+		return err
+	}
+	if err := e.firstKey(ctx, f); err != nil {
+		return err
+	}
+	e.printf("is it on: tidemark doctor; more stories: tidemark demo; take it out again: tidemark init --undo\n")
+	return nil
+}
+
+// firstKey has whoever ran init prove from now on that it is they who approve, by what no program of theirs can use. The tokens of
+// people are known to this process alone, and are shown only to who wants to do without a key.
+func (e *env) firstKey(ctx context.Context, f *initFlags) error {
+	const where = "tidemark console answers it in your browser, tidemark approvals watch in a terminal"
+	switch {
+	case f.first == nil:
+		e.printf("\nto answer it: %s\n", where)
+		return nil
+	case !e.seen():
+		e.printf("\nto answer it: tidemark token new, on a terminal, then %s\n", where)
+		return nil
+	}
+	if offered, err := e.offerKey(ctx, f.first); offered || err != nil {
+		return err
+	}
+	e.printf("\nyour token for approving, shown this once and kept nowhere (tidemark token new makes others):\n  %s\n", f.first.Approver)
+	e.printf("tidemark approvals watch asks for it, and so does tidemark console --role approver; on its page Keys you enrol a passkey,\n" +
+		"and from then on no token is needed\n")
+	return nil
+}
+
+// offerKey offers a passkey to whoever sits at the terminal, and reports whether they have one now. An answer that somebody piped in
+// was not meant for this.
+func (e *env) offerKey(ctx context.Context, tokens *app.Tokens) (bool, error) {
+	if in, ok := e.in.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
+		return false, nil
+	}
+	e.printf("\n%s approving must be yours alone: an agent runs as you and reads your files. A passkey is (fingerprint, PIN, phone\n"+
+		"or security key), and then no token is needed. Enrol one now, in your browser? [y/N] ", e.ui.word("title", "to answer it,"))
+	yes, err := e.saysYes(ctx)
+	if err != nil || !yes {
+		return false, err
+	}
+	if err := e.enrolFirst(ctx, tokens); err != nil {
+		e.printf("%s no passkey was enrolled: %v\n", e.ui.word("warn", "note:"), err)
+		return false, nil
+	}
+	return true, nil
+}
+
+// keyWait is how long somebody may take who enrols a key.
+const keyWait = 3 * time.Minute
+
+// enrolFirst signs somebody in who has just started all this, and waits until they have enrolled a key.
+func (e *env) enrolFirst(ctx context.Context, tokens *app.Tokens) error {
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return app.ErrNotRunning
+	}
+	c.token, c.secret = tokens.Admin, nil
+	l, err := e.signIn(ctx, c, true)
+	if err != nil {
+		return err
+	}
+	keys := strings.TrimSuffix(l.URL, "/login") + "/keys"
+	if err := browser(keys).Start(); err != nil {
+		e.printf("  no browser could be opened (%v)\n", err)
+	}
+	e.printf("  enrol it at %s\n", keys)
+	ctx, cancel := context.WithTimeout(ctx, keyWait)
+	defer cancel()
+	for {
+		if proof, err := proofOf(ctx, c); err != nil {
+			return err
+		} else if proof == passkeys {
+			e.printf("%s from now on approving takes it, at every door; the question above waits in your browser\n",
+				e.ui.word("good", "it is enrolled:"))
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("nothing was enrolled in three minutes (the page Keys of tidemark console does it later)")
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// proofOf is what approving takes at a server besides a token; "": nothing.
+func proofOf(ctx context.Context, c *client) (string, error) {
+	var s struct {
+		Proof string `json:"proof"`
+	}
+	err := c.call(ctx, http.MethodGet, "/v1/status", nil, &s)
+	return s.Proof, err
 }
 
 // initModel offers a model, unless the file speaks of one already. Whatever comes of it, the agents are guarded.
@@ -181,7 +291,7 @@ func (e *env) initServer(ctx context.Context, f *initFlags) (bool, error) {
 		e.printf("%s at %s already\n", e.ui.word("title", "a server runs"), c.base)
 		return app.MayStart(p), nil // as it was: whoever started it may not want that
 	}
-	if err := e.firstTokens(p); err != nil {
+	if err := e.firstTokens(p, f); err != nil {
 		return false, err
 	}
 	s, err := e.service()
@@ -191,23 +301,16 @@ func (e *env) initServer(ctx context.Context, f *initFlags) (bool, error) {
 	return e.startServer(ctx, p, s, f.background)
 }
 
-// firstTokens makes the tokens of people where somebody sees them, if there are none.
-func (e *env) firstTokens(p app.Paths) error {
+// firstTokens makes the tokens, if there are none. Those of people are kept as hashes, and known to this process.
+func (e *env) firstTokens(p app.Paths, f *initFlags) error {
 	if err := p.Create(); err != nil {
 		return err
 	}
 	tokens, made, err := app.LoadTokens(p.Tokens())
-	if err != nil {
-		return err
+	if made {
+		f.first = &tokens
 	}
-	switch { // before anything can go wrong: they are made once
-	case made && !e.seen():
-		e.printf("new tokens were made; this is no terminal, so they are not shown (tidemark token new makes others)\n")
-	case made:
-		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
-		e.printTokens(tokens)
-	}
-	return nil
+	return err
 }
 
 // startServer has the system run it, or does so itself where the system cannot: then it reports true.
@@ -245,6 +348,9 @@ func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, back
 
 // undoInit takes the hooks out first: without a server they refuse everything.
 func (e *env) undoInit(ctx context.Context, f *initFlags) error {
+	if e.json {
+		return errInitSpeaks
+	}
 	w, err := e.installWorld(&f.installFlags)
 	if err != nil {
 		return err
@@ -276,12 +382,53 @@ func (e *env) undoInit(ctx context.Context, f *initFlags) error {
 	if err := app.ForbidStart(p); err != nil { // agents that run have their hooks until they end
 		return err
 	}
-	switch err := app.StopRunning(ctx, p); {
-	case err == nil:
-		e.printf("stopped the server\n")
-	case !errors.Is(err, app.ErrNotRunning):
+	if err := e.undoServer(ctx, p); err != nil {
 		return err
 	}
-	e.printf("the log, the policy and the tokens stay in %s\n", p.Data)
+	if f.purge {
+		return e.purge(ctx, p, s, f.yes)
+	}
+	e.printf("the log, the policy and the tokens stay in %s (--purge deletes them)\n", p.Data)
+	return nil
+}
+
+// undoServer stops the server that init or a hook started, and no other.
+func (e *env) undoServer(ctx context.Context, p app.Paths) error {
+	ours, err := app.StartedHere(p)
+	switch {
+	case errors.Is(err, app.ErrNotRunning):
+		return nil
+	case err != nil:
+		return err
+	case !ours:
+		const on = "%s a server runs on %s that init did not start: it goes on (end it where you started it)\n"
+		e.printf(on, e.ui.word("warn", "note:"), p.Data)
+		return nil
+	}
+	if err := app.StopRunning(ctx, p); err != nil && !errors.Is(err, app.ErrNotRunning) {
+		return err
+	}
+	e.printf("stopped the server\n")
+	return nil
+}
+
+// purge deletes the data folder, once a person has said so, and empty folders that a service was put into.
+func (e *env) purge(ctx context.Context, p app.Paths, s *app.Service, yes bool) error {
+	if !yes {
+		e.printf("delete %s, with the log, the policy, the tokens and the key by which the log is read? [y/N] ", p.Data)
+		ok, err := e.saysYes(ctx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			e.printf("\nnothing was deleted (--yes does not ask)\n")
+			return nil
+		}
+	}
+	if err := app.Purge(ctx, p); err != nil {
+		return err
+	}
+	s.Sweep()
+	e.printf("deleted %s\n", p.Data)
 	return nil
 }

@@ -44,10 +44,16 @@ func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 	t.Cleanup(func() { _ = app.StopRunning(t.Context(), paths) })
 
 	out, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data)
-	for _, want := range []string{"found", "claude", "started a server at http://127.0.0.1:", "tm-approver-", "blocked", "tidemark approvals watch"} {
+	for _, want := range []string{
+		"found", "claude", "started a server at http://127.0.0.1:", "tm-approver-", "blocked", "tidemark approvals watch",
+		"held until you answer:\n    Send to promo@spam.example",
+	} {
 		if code != exitOK || !strings.Contains(out, want) || strings.Contains(out, "NOT BLOCKED") {
 			t.Fatalf("init: exit %d, %q, %q; want %q", code, out, errOut, want)
 		}
+	}
+	if strings.Count(out, "tm-") != 1 {
+		t.Errorf("more tokens are shown than the next step needs:\n%s", out)
 	}
 	for _, body := range []string{
 		`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"read the page"}`,
@@ -110,4 +116,57 @@ func writePolicy(t *testing.T, data, text string) {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(data, "tidemark.yaml"), text)
+}
+
+// --undo leaves a server alone that a person started, and says so; --purge asks first, takes the data folder too, and deletes
+// nothing that a server runs on or that is no data folder.
+func TestUndoStopsWhatInitStartedAndNothingElse(t *testing.T) {
+	_, hook, data := emptyHome(t, map[string]string{"claude": "echo '2.1.400 (Claude Code)'"})
+	s := startServer(t, data)
+	undo := func(args ...string) (string, int) {
+		t.Helper()
+		out, errOut, code := command(t, append([]string{"init", "--undo", "--hook", hook, "--data", data}, args...)...)
+		return out + errOut, code
+	}
+	if out, code := undo(); code != exitOK || !strings.Contains(out, "that init did not start") || strings.Contains(out, "stopped") {
+		t.Errorf("undo beside a server of somebody's own: exit %d, %s", code, out)
+	}
+	if out, code := undo("--purge", "--yes"); code == exitOK || !strings.Contains(out, "a server runs on") {
+		t.Errorf("purge beside a server: exit %d, %s", code, out)
+	}
+	if err := s.call(t.Context(), "GET", "/healthz", nil, nil); err != nil {
+		t.Fatalf("the server is gone: %v", err)
+	}
+	s.end(t)
+	if out, code := undo("--purge"); code != exitOK || !strings.Contains(out, "nothing was deleted") || !exists(filepath.Join(data, "words.key")) {
+		t.Errorf("without a yes: exit %d, %s", code, out)
+	}
+	if out, code := undo("--purge", "--yes"); code != exitOK || !strings.Contains(out, "deleted "+data) || exists(data) {
+		t.Errorf("purge: exit %d, %s", code, out)
+	}
+	other := t.TempDir()
+	writeFile(t, filepath.Join(other, "thesis.txt"), "years of work")
+	data = other
+	if out, code := undo("--purge", "--yes"); code == exitOK || !strings.Contains(out, "is no data folder") || !exists(filepath.Join(other, "thesis.txt")) {
+		t.Errorf("a folder of somebody's own: exit %d, %s", code, out)
+	}
+	for _, args := range [][]string{{"init", "--purge"}, {"init", "--undo", "--yes"}, {"init", "--undo", "--json"}} {
+		if _, errOut, code := command(t, append(args, "--data", t.TempDir())...); code != exitUsage {
+			t.Errorf("%v: exit %d, %s", args, code, errOut)
+		}
+	}
+}
+
+// A data folder under a legal hold is not deleted.
+func TestPurgeMindsHolds(t *testing.T) {
+	_, hook, data := emptyHome(t, map[string]string{"claude": "echo '2.1.400 (Claude Code)'"})
+	s := startServer(t, data)
+	s.does(t, "s", "message_received", map[string]any{"content": "hello"})
+	if out, errOut, code := command(t, "hold", "add", "--session", "s", "--why", "case 12", "--data", data); code != exitOK {
+		t.Fatalf("hold: %s%s", out, errOut)
+	}
+	s.end(t)
+	if _, errOut, code := command(t, "init", "--undo", "--purge", "--yes", "--hook", hook, "--data", data); code == exitOK || !strings.Contains(errOut, "legal hold") || !exists(data) {
+		t.Errorf("exit %d, %s", code, errOut)
+	}
 }

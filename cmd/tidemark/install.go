@@ -21,11 +21,12 @@ import (
 // installFlags are those of install and uninstall.
 type installFlags struct {
 	install.Options
-	project string
-	hook    string
-	trial   string
-	managed bool
-	dry     bool
+	project                string
+	hook                   string
+	server, tokenFile, pin string
+	trial                  string
+	managed                bool
+	dry                    bool
 }
 
 func (e *env) installCommand() *cobra.Command {
@@ -53,6 +54,9 @@ Agents: ` + strings.Join(install.Names(), ", "),
 	fl.BoolVar(&f.Start, "start", false, "the hook starts the server where none runs: this program, on this data folder, as you")
 	fl.BoolVar(&f.Box, "box", false,
 		"its commands run in a box once somebody but you has spoken ("+strings.Join(boxable(), ", ")+"; see docs/box.md)")
+	fl.StringVar(&f.server, "server", "", "the server is on another machine, at this https address (tidemark join needs no token)")
+	fl.StringVar(&f.tokenFile, "token-file", "", "with --server: a file with the token that this machine was given there")
+	fl.StringVar(&f.pin, "pin", "", "with --server: its key, as it prints it at a start (default: the system's roots vouch for it)")
 	fl.StringVar(&f.trial, "trial", "full", "what to try afterwards: full, hook (not the agent itself) or none")
 	return cmd
 }
@@ -179,6 +183,9 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 	if err != nil {
 		return err
 	}
+	if err := e.setElsewhere(f); err != nil {
+		return err
+	}
 	if err := e.ready(w, f, names); err != nil {
 		return err
 	}
@@ -289,7 +296,7 @@ func (e *env) allowStart(w install.World) error {
 	if err != nil {
 		return err
 	}
-	if err := e.firstTokens(p); err != nil {
+	if err := e.showFirstTokens(p); err != nil {
 		return err
 	}
 	s, err := e.service()
@@ -298,6 +305,21 @@ func (e *env) allowStart(w install.World) error {
 	}
 	p.Data, p.Config = s.Data, s.Config
 	return app.AllowStart(p, s.Program, os.Getenv)
+}
+
+// showFirstTokens makes the tokens of people where somebody sees them, if there are none.
+func (e *env) showFirstTokens(p app.Paths) error {
+	var f initFlags
+	err := e.firstTokens(p, &f)
+	switch { // before anything can go wrong: they are made once
+	case err != nil || f.first == nil:
+	case !e.seen():
+		e.printf("new tokens were made; this is no terminal, so they are not shown (tidemark token new makes others)\n")
+	default:
+		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
+		e.printTokens(*f.first)
+	}
+	return err
 }
 
 // carryOut writes the files, or shows what it would write.

@@ -66,6 +66,9 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 			return o, fmt.Errorf("find data folder: %w", err)
 		}
 	}
+	if url, _, err := app.Elsewhere(p); err != nil || url != "" {
+		return o, err
+	}
 	o.Gateway, err = gatewayAt(p)
 	if err != nil {
 		return o, err

@@ -206,10 +206,17 @@ func (e *env) asksHere() bool {
 
 // agrees asks a person at a terminal. Nobody there is no.
 func (e *env) agrees(ctx context.Context) (bool, error) {
+	if e.asksHere() {
+		e.printf("Shall it? [y/N] ")
+	}
+	return e.saysYes(ctx)
+}
+
+// saysYes is agrees where the question has been put.
+func (e *env) saysYes(ctx context.Context) (bool, error) {
 	if !e.asksHere() {
 		return false, nil
 	}
-	e.printf("Shall it? [y/N] ")
 	line, err := e.line(ctx, 16)
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes"), err
 }

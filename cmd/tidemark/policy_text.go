@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/people/office"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/renamed"
@@ -44,6 +45,7 @@ be more or fewer, which calls that were stopped would run, and where the file is
 			RunE: func(cmd *cobra.Command, args []string) error { return e.comparePolicy(cmd.Context(), args[0]) },
 		},
 		e.draftCommand(),
+		e.writeCommand(),
 		e.renamedCommand(),
 		save,
 	}
@@ -79,34 +81,59 @@ func (e *env) rename(files []string, write bool) error {
 		}
 		files = []string{p.Config}
 	}
-	var faults bool
+	out, faults := []migrated{}, false
 	for _, file := range files {
-		src, err := os.ReadFile(file)
+		m, err := e.renameIn(file, write)
 		if err != nil {
 			return fmt.Errorf("policy migrate: %w", err)
 		}
-		text, left := renamed.Rewrite(file, src)
-		e.printf("%s", e.diff(definitions.Diff(file, src, file+" (migrated)", text)))
-		if len(left) > 0 {
-			faults = true
-			fmt.Fprint(e.errOut, newUI(e.errOut).faults(renamed.Faults(file, left).Render(src)))
-		}
-		switch {
-		case string(text) == string(src):
-			e.printf("%s: nothing to replace\n", report.Line(file))
-		case !write:
-			e.printf("%s: not written; --write does that\n", report.Line(file))
-		default:
-			if err := replaceFile(file, text); err != nil {
-				return fmt.Errorf("policy migrate: %w", err)
-			}
-			e.printf("%s: written\n", report.Line(file))
+		out, faults = append(out, m), faults || m.Left > 0
+	}
+	if e.json {
+		if err := e.printJSON(map[string]any{"files": out}); err != nil {
+			return err
 		}
 	}
 	if faults {
 		return errFault
 	}
 	return nil
+}
+
+// migrated is what became of a file.
+type migrated struct {
+	File    string `json:"file"`
+	Diff    string `json:"diff"` // empty: nothing is to be replaced
+	Written bool   `json:"written"`
+	Left    int    `json:"left"` // ids that somebody has to replace by hand
+}
+
+// renameIn replaces old ids in one file.
+func (e *env) renameIn(file string, write bool) (migrated, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return migrated{}, err
+	}
+	text, left := renamed.Rewrite(file, src)
+	m := migrated{File: file, Diff: definitions.Diff(file, src, file+" (migrated)", text), Left: len(left)}
+	if len(left) > 0 {
+		fmt.Fprint(e.errOut, newUI(e.errOut).faults(renamed.Faults(file, left).Render(src)))
+	}
+	said := "nothing to replace"
+	switch {
+	case string(text) == string(src):
+	case !write:
+		said = "not written; --write does that"
+	default:
+		if err := replaceFile(file, text); err != nil {
+			return m, err
+		}
+		m.Written, said = true, "written"
+	}
+	if !e.json {
+		e.printf("%s%s: %s\n", e.diff(m.Diff), report.Line(file), said)
+	}
+	return m, nil
 }
 
 // replaceFile puts a text in the place of a file's, whole, with the file's own permissions.
@@ -206,6 +233,9 @@ func (e *env) printComparison(x *office.Comparison) {
 		e.printf("%d calls could not be judged by their values: the log does not keep them; %d sessions could not be replayed\n",
 			x.Unjudged, x.Failed)
 	}
+	if x.Redacted > 0 {
+		e.printf("%d calls were judged without secrets and contents of files: the log does not keep those\n", x.Redacted)
+	}
 	if x.Partial {
 		e.printf("there was no time for all sessions: the newest were tried\n")
 	}
@@ -300,6 +330,116 @@ func (e *env) draftPolicy(ctx context.Context, id, out string) error {
 		e.printf("to put it in force: tidemark policy save %s\n", report.Line(out))
 	}
 	return nil
+}
+
+func (e *env) writeCommand() *cobra.Command {
+	var out, record string
+	cmd := &cobra.Command{
+		Use:   "write WORDS",
+		Short: "Have the model in reach put what you say about the policy into rules, as a proposal",
+		Long: `Have the model of the policy file (tidemark model) put plain words into rules, groups and cells of the policy. What it
+answers must pass tidemark check. Shown are what it would do, in words, the change as a diff, and what it would have
+changed in recorded sessions; whatever makes the policy looser is said apart. Nothing is saved: --out writes the text to
+a new file, and tidemark policy save puts that in force, which takes you (the admin token, or your passkey in the console).
+
+What leaves this machine are your words, the names of tools that were called here and of groups in the file. WORDS of -
+are read from standard input.`,
+		Example: `  tidemark policy write "payments over 100 always ask me; below only to DE02 1203 0000 0000 2020 51" --out next.yaml
+  tidemark policy save next.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.writePolicy(cmd.Context(), args[0], out, record)
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "write the text to this new file")
+	cmd.Flags().StringVar(&record, "record", "", "add the answer to this file, for the provider recorded")
+	return cmd
+}
+
+// writePolicy proposes a change and shows what it would do. It has no way to put it in force.
+func (e *env) writePolicy(ctx context.Context, words, out, record string) error {
+	const what = "policy write: %w"
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	if words == "-" {
+		if words, err = e.line(ctx, maxTried); err != nil {
+			return fmt.Errorf(what, err)
+		}
+	}
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return err
+	}
+	tools, err := toolsSeen(ctx, c)
+	if err != nil {
+		return fmt.Errorf(what, err)
+	}
+	x, err := app.ProposePolicy(ctx, p, words, tools, record)
+	if err != nil {
+		return fmt.Errorf(what, err)
+	}
+	var found *office.Comparison
+	if c != nil {
+		if err := c.call(ctx, http.MethodPost, "/v1/policy/compare", map[string]string{"text": x.Text}, &found); err != nil {
+			return fmt.Errorf(what, err)
+		}
+	}
+	if out != "" {
+		if err := writeDraft(out, x.Text); err != nil {
+			return fmt.Errorf(what, err)
+		}
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"proposal": x, "comparison": found, "saved": false})
+	}
+	e.printProposal(x, found, out)
+	return nil
+}
+
+// toolsSeen are the tools that were called here, where a server can tell.
+func toolsSeen(ctx context.Context, c *client) (names []string, err error) {
+	if c == nil {
+		return nil, nil
+	}
+	var all struct {
+		Tools []struct {
+			Name  string `json:"name"`
+			Calls int64  `json:"calls"`
+		} `json:"tools"`
+	}
+	err = c.call(ctx, http.MethodGet, "/v1/tools", nil, &all)
+	for _, t := range all.Tools {
+		if t.Calls > 0 {
+			names = append(names, t.Name)
+		}
+	}
+	return names, err
+}
+
+func (e *env) printProposal(x *app.Proposed, found *office.Comparison, out string) {
+	e.printf("%s by %s; nothing is saved\n", e.ui.word("title", "a proposal"), report.Line(x.Model))
+	for _, line := range x.Loosens {
+		e.printf("  %s %s\n", e.ui.word("bad", "LOOSER"), report.Line(line))
+	}
+	for _, line := range x.Tells {
+		e.printf("  %s\n", report.Line(line))
+	}
+	if x.Said.Left != "" {
+		e.printf("  %s %s\n", e.ui.word("warn", "not in it:"), report.Line(x.Said.Left))
+	}
+	e.printf("%s", e.diff(definitions.Diff("in force", []byte(x.Before), "proposed", []byte(x.Text))))
+	if found == nil {
+		e.printf("no server runs on this data folder: what it would have changed is not known\n")
+	} else {
+		e.printComparison(found)
+	}
+	if out == "" {
+		e.printf("--out FILE writes it to a file, for tidemark policy save\n")
+		return
+	}
+	e.printf("try it: tidemark try TOOL ARGUMENTS --config %[1]s; put it in force: tidemark policy save %[1]s\n", report.Line(out))
 }
 
 // writeDraft makes a file that nobody has yet: it may hold what the policy file holds.

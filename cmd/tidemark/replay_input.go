@@ -133,7 +133,7 @@ func (e *env) logTranscripts(ctx context.Context) (*transcripts, error) {
 }
 
 func logUnit(ctx context.Context, log *app.Log, name string) (replay.Unit, error) {
-	run, err := replay.FromLog(name, log.Load(ctx, name, 0))
+	run, err := replay.FromLog(name, log.Load(ctx, name, 0), log.Monitor.Arguments)
 	if err != nil {
 		return replay.Unit{}, fmt.Errorf("session %q: %w", name, err)
 	}

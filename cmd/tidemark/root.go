@@ -170,8 +170,8 @@ func (e *env) groups() []group {
 		{"Start", []*cobra.Command{
 			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.mcpCommand(),
 			e.runCommand(), e.boxCommand(), e.undoCommand(), e.hookCommand(), e.doctorCommand(), e.statusCommand(), e.modelCommand(),
-			e.tokenCommand(), e.serviceCommand(), e.backupCommand(), e.restoreCommand(), e.migrateCommand(),
-			e.pruneCommand(), e.holdCommand(), e.exportCommand(),
+			e.tokenCommand(), e.joinCommand(), e.leaveCommand(), e.serviceCommand(), e.backupCommand(), e.restoreCommand(),
+			e.migrateCommand(), e.pruneCommand(), e.holdCommand(), e.exportCommand(),
 		}},
 		{"Answer", []*cobra.Command{
 			e.approvalsCommand(), e.grantsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand(),

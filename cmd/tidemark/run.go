@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -323,7 +324,10 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 	if err := store.Prune(time.Now()); err != nil {
 		e.report(err) // what is too old stays a while longer
 	}
-	monitor := &keeper.Monitor{Find: func() (string, string, error) {
+	monitor := &keeper.Monitor{Way: func(string, string) *http.Client { return awayClient(p) }, Find: func() (string, string, error) {
+		if url, token, err := app.Elsewhere(p); err != nil || url != "" {
+			return url, token, err
+		}
 		r, err := app.FindRunning(p)
 		if err != nil {
 			return "", "", err

@@ -20,6 +20,7 @@ import (
 type serveFlags struct {
 	listen, level string
 	show, unless  bool
+	plain         bool
 }
 
 func (e *env) serveCommand() *cobra.Command {
@@ -36,9 +37,12 @@ at once. A file with faults changes nothing.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), f) },
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", "", "address to listen on (default 127.0.0.1:8417; port 0 picks a free one)")
+	cmd.Flags().BoolVar(&f.plain, "plain", false,
+		"listen beyond this machine without TLS: something before it speaks that, or the network is a container's own")
 	cmd.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	cmd.Flags().BoolVar(&f.show, "show-tokens", false, "print new tokens also where this is no terminal: whoever reads the output has them")
-	cmd.Flags().BoolVar(&f.unless, "unless-running", false, "end at once, with exit code 0, where another server has the data folder")
+	cmd.Flags().BoolVar(&f.unless, "unless-running", false,
+		"end at once, with exit code 0, where another server has the data folder; init --undo may stop it")
 	return cmd
 }
 
@@ -57,7 +61,7 @@ func (e *env) serve(ctx context.Context, f *serveFlags) error {
 	if !e.json { // a log of years, or one elsewhere, takes a while to open
 		e.printf("starting on %s\n", p.Data)
 	}
-	a, err := app.New(ctx, app.Options{Paths: p, Listen: f.listen, Logger: logger})
+	a, err := app.New(ctx, app.Options{Paths: p, Listen: f.listen, Plain: f.plain, Logger: logger})
 	if f.unless && errors.Is(err, app.ErrInUse) {
 		e.printf("%v\n", err)
 		return nil
@@ -68,6 +72,11 @@ func (e *env) serve(ctx context.Context, f *serveFlags) error {
 	url, err := a.Start(ctx)
 	if err != nil {
 		return errors.Join(err, a.Stop(ctx))
+	}
+	if f.unless {
+		if err := app.NoteStarted(p); err != nil {
+			logger.Warn("tidemark init --undo will not stop this server", "error", err)
+		}
 	}
 	if err := e.greet(ctx, p, a, url, f.show || e.seen()); err != nil {
 		return errors.Join(err, a.Stop(ctx))
@@ -111,6 +120,9 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, sh
 		return e.printJSON(f)
 	}
 	e.printf("listening on %s\n", url)
+	for _, at := range a.URLs() {
+		e.printf("other machines: %s (tidemark token invite NAME lets one join)\n", at)
+	}
 	e.printf("data in %s\n", p.Data)
 	if p.Store != "" {
 		e.printf("log in %s, which other servers may share\n", app.StoreName(p.Store))

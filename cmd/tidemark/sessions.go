@@ -16,7 +16,10 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/reports/report"
+	"github.com/tidemark/tidemark/internal/reports/timeline"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -34,7 +37,15 @@ func (e *env) sessionsCommand() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					return e.showSession(v)
+					calls, earlier, err := latestCalls(cmd.Context(), log, args[0])
+					if err != nil {
+						return err
+					}
+					if err := e.showSession(v, calls); err != nil || e.json {
+						return err
+					}
+					e.showCalls(args[0], calls, earlier)
+					return nil
 				}
 				return e.listSessions(cmd, log, store.SessionQuery{Limit: limit, Prefix: prefix})
 			})
@@ -76,9 +87,51 @@ func (e *env) listSessions(cmd *cobra.Command, log *app.Log, q store.SessionQuer
 	return e.ui.table(e.out, []string{"SESSION", "TAINT", "TURNS", "CALLS", "HELD", "OPEN", "LAST"}, cells)
 }
 
-func (e *env) showSession(v tidemark.View) error {
+// maxCallsShown is how many calls of a session are shown with it.
+const maxCallsShown = 20
+
+// latestCalls are the last calls of a session and the answers about them, and how many there are before them.
+func latestCalls(ctx context.Context, log *app.Log, name string) (out []timeline.Step, earlier int, err error) {
+	out = []timeline.Step{}
+	for s, err := range timeline.Of(log.Monitor.Events(ctx, name)) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if s.Kind != string(event.CallDecided) && s.Kind != string(event.Answered) {
+			continue
+		}
+		if out = append(out, s); len(out) > maxCallsShown {
+			out, earlier = out[1:], earlier+1
+		}
+	}
+	return out, earlier, nil
+}
+
+// showCalls tells what was called, what it does and what came of it, the latest last.
+func (e *env) showCalls(name string, calls []timeline.Step, earlier int) {
+	if earlier > 0 {
+		e.printf("  %d earlier: tidemark audit --session %s\n", earlier, report.Line(name))
+	}
+	for i := range calls {
+		s := &calls[i]
+		line := "  " + s.Time.Local().Format(time.TimeOnly)
+		if word, ok := outcomes[s.Effect]; ok {
+			line += " " + e.ui.word(s.Effect, word)
+		}
+		line += " " + report.Line(s.Title)
+		if s.Did != "" {
+			line += " " + text.Mark(report.Line(s.Did), maxSaid)
+		}
+		e.printf("%s\n", line)
+	}
+}
+
+func (e *env) showSession(v tidemark.View, calls []timeline.Step) error {
 	if e.json {
-		return e.printJSON(v)
+		return e.printJSON(struct {
+			tidemark.View
+			Calls []timeline.Step `json:"calls"`
+		}{v, calls})
 	}
 	e.printf("%s  taint %s, %d turns, %d calls judged, %d refused or held\n",
 		e.ui.word("title", v.Session), e.ui.as(v.Taint.Level.String()), v.Turns, v.Steps, v.Denied)

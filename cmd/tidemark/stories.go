@@ -1,5 +1,17 @@
 package main
 
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
+)
+
 // story is a conversation the demo plays through the real API.
 type story struct {
 	title string
@@ -111,4 +123,108 @@ func requestForAKey() story {
 			{tool: "slack_post", args: `{"channel":"#code-review","text":"Summary … and the key"}`},
 		},
 	}
+}
+
+// exampleSession begins the name of the session in which init shows what a question looks like.
+const exampleSession = "example:bakery-"
+
+// firstLook has the running server judge an attack, as if an agent had read a page, and prints the question that it asks. It is
+// of an agent of its own: nothing runs, whatever the answer.
+func (e *env) firstLook(ctx context.Context) error {
+	c, err := e.findServer(ctx)
+	if err != nil || c == nil {
+		return err
+	}
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	tokens, _, err := app.LoadTokens(p.Tokens())
+	if err != nil {
+		return err
+	}
+	agent := *c
+	agent.token, agent.secret = tokens.Agent, nil
+	e.printf("\n%s a page that an agent reads wants a mail sent to somebody you did not name\n",
+		e.ui.word("title", "an example, sent to your server:"))
+	x := example{env: e, client: &agent, hello: map[string]any{"version": 1}, session: exampleSession + strings.ToLower(rand.Text()[:6])}
+	last := ""
+	for i, st := range pageWithAddresses().steps {
+		if st.after == "approve" {
+			break
+		}
+		if err := x.step(ctx, i, st); err != nil {
+			return err
+		}
+		last = st.args
+	}
+	return e.exampleQuestion(ctx, x.session, last)
+}
+
+// example is a host that reports what happens in a session.
+type example struct {
+	*env
+	client  *client
+	session string
+	hello   map[string]any // with the session's ticket, once there is one
+}
+
+// hook reports one event.
+func (x *example) hook(ctx context.Context, name string, event map[string]any) (answered, error) {
+	var a answered
+	who := map[string]any{
+		"sessionKey": x.session, "agentId": "example", "messageProvider": "example", "senderId": "owner", "senderIsOwner": true,
+		"hello": x.hello,
+	}
+	err := x.client.call(ctx, http.MethodPost, "/v1/hooks/"+name, map[string]any{"event": event, "ctx": who}, &a)
+	if t := a.Tidemark.Hello.Ticket; t != "" {
+		x.hello["ticket"] = t
+	}
+	return a, err
+}
+
+// step reports one step as a host does, and prints what came of it.
+func (x *example) step(ctx context.Context, n int, st step) error {
+	if st.say != "" {
+		x.printf("  you said  %q\n", st.say)
+		_, err := x.hook(ctx, "message_received", map[string]any{"content": st.say})
+		return err
+	}
+	if _, err := x.hook(ctx, "before_llm_call", map[string]any{
+		"messages": []any{}, "systemPrompt": "", "model": "example", "iteration": 0, "tools": []any{map[string]any{"name": st.tool}},
+	}); err != nil {
+		return err
+	}
+	call := map[string]any{"toolName": st.tool, "toolCallId": fmt.Sprint("call-", n), "params": strictjson.Value(st.args)}
+	a, err := x.hook(ctx, "before_tool_call", call)
+	if err != nil {
+		return err
+	}
+	x.printf("  %s %s %s\n", x.ui.word(a.Tidemark.Verdict, fmt.Sprintf("%-9s", outcomes[a.Tidemark.Verdict])), st.tool, st.args)
+	if a.Block {
+		return nil
+	}
+	call["result"] = st.result
+	_, err = x.hook(ctx, "after_tool_call", call)
+	return err
+}
+
+// exampleQuestion prints what people are asked about a call of the example.
+func (e *env) exampleQuestion(ctx context.Context, session, args string) error {
+	all, err := e.questions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, q := range all.Approvals {
+		if q.Session != session || q.Args != args {
+			continue
+		}
+		e.printf("\n%s\n", e.ui.word("confirm", "held until you answer:"))
+		for l := range strings.Lines(q.Text()) {
+			e.printf("    %s\n", text.OneLine(strings.TrimRight(l, "\n")))
+		}
+		return nil
+	}
+	e.printf("%s it was not held: your policy lets such calls run (tidemark explain send_email says why)\n", e.ui.word("warn", "note:"))
+	return nil
 }

@@ -61,11 +61,13 @@ refuses what is said to be another's. tidemark install makes one for each agent 
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.addPerson(cmd.Context(), args[0], role, agent) },
 	}
-	add.Flags().StringVar(&role, "role", "", "approver, viewer (the same as reader), admin, or agent")
+	add.Flags().StringVar(&role, "role", "",
+		"approver, viewer (the same as reader), admin, agent, or machine (tidemark token invite needs no token)")
 	add.Flags().StringVar(&agent, "agent", "", "with --role agent: the id of the agent whose token it is")
 	_ = add.MarkFlagRequired("role")
 	return []*cobra.Command{
 		add,
+		e.inviteCommand(),
 		{
 			Use: "list", Short: "Who has a token of their own", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return e.listPeople(cmd.Context()) },
@@ -78,10 +80,11 @@ refuses what is said to be another's. tidemark install makes one for each agent 
 }
 
 type personJSON struct {
-	Name  string    `json:"name"`
-	Role  string    `json:"role"`
-	Agent string    `json:"agent,omitzero"`
-	Made  time.Time `json:"made"`
+	Name    string    `json:"name"`
+	Role    string    `json:"role"`
+	Agent   string    `json:"agent,omitzero"`
+	Machine string    `json:"machine,omitzero"`
+	Made    time.Time `json:"made"`
 }
 
 // madeToken is a token that was just made.
@@ -130,12 +133,17 @@ func (e *env) makeAgentToken(ctx context.Context, c *client, p app.Paths, name, 
 		token, who, err := app.AddAgent(ctx, p, whoami(), name, agent)
 		return madeToken{who.Name, who.Role, who.Agent, token, who.By()}, err
 	}
-	tokens, _, err := app.LoadTokens(p.Tokens())
-	if err != nil {
-		return out, err
-	}
 	common := *c
-	common.token, common.secret = tokens.Agent, nil
+	common.secret = nil
+	if url, _, err := app.Elsewhere(p); err != nil {
+		return out, err
+	} else if url == "" { // else the token of the machine is the common one of its agents
+		tokens, _, err := app.LoadTokens(p.Tokens())
+		if err != nil {
+			return out, err
+		}
+		common.token = tokens.Agent
+	}
 	err = common.call(ctx, http.MethodPost, "/v1/agents", map[string]string{"name": name, "agent": agent}, &out)
 	return out, err
 }
@@ -196,7 +204,7 @@ func (e *env) listPeople(ctx context.Context) error {
 		}
 		list, bad := app.People(ctx, p)
 		for _, who := range list {
-			out.People = append(out.People, personJSON{who.Name, who.Role, who.Agent, who.Made})
+			out.People = append(out.People, personJSON{who.Name, who.Role, who.Agent, who.Machine, who.Made})
 		}
 		err = bad
 	}
@@ -213,6 +221,9 @@ func (e *env) listPeople(ctx context.Context) error {
 	var rows [][]cell
 	for _, p := range out.People {
 		role := strings.TrimSpace(p.Role + " " + p.Agent)
+		if p.Machine != "" && p.Agent == "" {
+			role = "machine"
+		}
 		rows = append(rows, []cell{{"title", p.Name}, {"", role}, {"dim", p.Made.Local().Format(time.DateTime)}})
 	}
 	return e.ui.table(e.out, []string{"NAME", "ROLE", "SINCE"}, rows)

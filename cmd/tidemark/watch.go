@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -31,14 +32,17 @@ of the desktop too, where notify-send or osascript is there.`,
 }
 
 func (e *env) watch(ctx context.Context, quiet bool) error {
-	if _, err := e.findApprover(ctx); err != nil {
+	c, err := e.findApprover(ctx)
+	if err != nil {
 		return err // said at once, not on a screen that never shows anything
 	}
 	w := watch.Watcher{Find: e.link, Paint: e.ui.word}
 	if e.json || !e.onTerminal() { // nothing is answered there
 		return w.Lines(ctx, e.out, e.errOut)
 	}
-	if _, err := e.secret(ctx); err != nil {
+	if proof, err := proofOf(ctx, c); err == nil && proof == passkeys && !e.tokenStdin {
+		w.Find = e.keyLink // no token approves anything there
+	} else if _, err := e.secret(ctx); err != nil {
 		return err
 	}
 	if !quiet {
@@ -79,6 +83,33 @@ func (e *env) link(ctx context.Context) (watch.Link, error) {
 	}
 	return watch.Link{Open: c.open, Post: func(ctx context.Context, path string, in, out any) error {
 		return c.call(ctx, http.MethodPost, path, in, out)
+	}}, nil
+}
+
+// passkeys is what approving takes where a key is enrolled.
+const passkeys = "passkey"
+
+// errByKey is told whoever answers in a terminal what a key has to sign.
+var errByKey = errors.New("approving takes your passkey: the question is open in your browser, answer it there")
+
+// keyLink is that server where approving takes a key: the terminal watches, and what is answered is opened in the browser, which
+// has the key.
+func (e *env) keyLink(ctx context.Context) (watch.Link, error) {
+	c, err := e.findApprover(ctx)
+	if err != nil {
+		return watch.Link{}, err
+	}
+	c.secret = nil
+	return watch.Link{Open: c.open, Post: func(ctx context.Context, path string, in, out any) error {
+		err := c.call(ctx, http.MethodPost, path, in, out)
+		var no *refused
+		if id, ok := strings.CutPrefix(path, "/v1/approvals/"); ok && errors.As(err, &no) && no.Status == http.StatusForbidden {
+			if bad := browser(c.base + "/console/q/" + id).Start(); bad != nil {
+				return fmt.Errorf("approving takes your passkey, and no browser could be opened (%w): run tidemark console", bad)
+			}
+			return errByKey
+		}
+		return err
 	}}, nil
 }
 

@@ -35,7 +35,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	x.Wait("list the files after reading the page")
 	x.Wait("web_fetch at step 0 (https://x.example/page)")
 	x.Wait("a approve")
-	x.Press("a\t")
+	x.Press("ayes\t") // what runs a program takes the word
 	x.Wait("approved exec (ask-")
 	x.Wait("Nothing is held")
 	if a := hook("before_tool_call", call); a.Block {
@@ -50,7 +50,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	x.Wait("[x] command")
 	x.Press("e\x7f\x7f\x7f\x7f*\r")
 	x.Wait("rollout *")
-	x.Press("\r\t")
+	x.Press("\ryes\t")
 	x.Wait("Nothing is held")
 	for command, blocked := range map[string]bool{"rollout /home": false, "rollout /home; wipe x": true, "wipe x": true} {
 		call["params"] = map[string]any{"command": command}

@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -50,6 +48,7 @@ import (
 type Options struct {
 	Paths  Paths
 	Listen string // overrides the file's; "" for the file's or the default
+	Plain  bool   // as the file's server.plain
 	// Upstreams overrides where models are asked, by the upstream's name.
 	Upstreams map[string]string
 	Logger    *slog.Logger
@@ -84,6 +83,7 @@ type App struct {
 	written   keeper           // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
+	network   network
 	running   Running
 	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	pulse     pulse.Book             // which hosts still ask
@@ -124,6 +124,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := o.Paths.guarded(o.Logger); err != nil {
 		return nil, err
 	}
+	if away, _, err := JoinedTo(o.Paths); err != nil || away != nil {
+		return nil, errors.Join(err, joinedElsewhere(away))
+	}
 	a := &App{
 		opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen, comparing: make(chan struct{}, 1),
 		pulse: pulse.Book{Unbox: shim.Unboxed(o.Paths.Data)},
@@ -158,6 +161,9 @@ func (a *App) open(ctx context.Context) error {
 	a.counts = tally.New(a.proven(), a.opts.Paths.Counts(), countsKey(key))
 	f := notify.New(a.patient)
 	if err := a.checkAlike(ctx, key); err != nil {
+		return err
+	}
+	if err := a.openNetwork(); err != nil {
 		return err
 	}
 	if err := a.openPeople(ctx, f); err != nil {
@@ -289,11 +295,11 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Kept: a.kept, Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
-		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at,
+		Hosts: a.config.Server.Hosts(), MaxBody: a.config.Server.MaxBody, Version: Version(),
+		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, Afar: a.afar(), Joins: joins{a},
 		People: a.people, SignIn: a.desk, Console: a.consoleURL,
 		Try: a.try, Policy: a.policyFile(), Prove: a.prove,
-		Ruled: len(a.config.Approvals.Who.List) > 0,
+		Ruled: len(a.config.Approvals.Who.List) > 0, Sees: a.config.Approvals.Who.Sees,
 		Proof: func() string { return string(a.keys.Required()) },
 	})
 	if err != nil {
@@ -369,23 +375,28 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	} else if err != nil {
 		return "", fmt.Errorf("listen: %w", err)
 	}
-	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.opts.Logger.Warn("listening beyond this machine; tokens travel unencrypted unless a TLS proxy stands before it",
-			"address", tcp.String())
+	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && !a.opts.Plain && !a.config.Server.Plain {
+		l := a.listener
+		a.listener = nil
+		return "", errors.Join(errPlain(tcp.String()), l.Close())
 	}
 	a.running = Running{URL: "http://" + a.listener.Addr().String(), Life: proof.Own()}
 	a.announced.Store(&a.running.URL)
 	a.Monitor.SetStation(a.station())
-	a.keys.SetOrigins(a.origins())
-	if err := announce(a.opts.Paths, a.running); err != nil {
-		return "", errors.Join(err, a.listener.Close())
-	}
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.cancel = cancel
 	a.server.BaseContext = func(net.Listener) context.Context { return base }
+	if err := a.listenAfar(ctx); err != nil {
+		return "", errors.Join(err, a.listener.Close())
+	}
+	a.keys.SetOrigins(a.origins())
+	if err := announce(a.opts.Paths, a.running); err != nil {
+		return "", errors.Join(err, a.listener.Close(), a.network.close())
+	}
 	if err := a.listenForHooks(base); err != nil {
 		a.opts.Logger.Warn("hooks have no socket of their own and cannot show whose they are", "error", err)
 	}
+	a.serveAfar()
 	a.unshown = false // the caller shows them
 	now := a.Judges()
 	a.opts.Logger.Info("policy in force", "version", now.Version, "from", from(now.File))
@@ -423,21 +434,6 @@ func (a *App) station() tidemark.Station {
 		s.Port = strconv.Itoa(tcp.Port)
 	}
 	return s
-}
-
-// spellings are a path as it was given, in full, and where its links lead.
-func spellings(path string) []string {
-	if path == "" {
-		return nil
-	}
-	out := []string{path}
-	if full, err := filepath.Abs(path); err == nil {
-		out = append(out, full)
-	}
-	if real, err := filepath.EvalSymlinks(out[len(out)-1]); err == nil {
-		out = append(out, real)
-	}
-	return slices.Compact(out)
 }
 
 // Stop ends the server and closes the log. Calls under way may finish first.

@@ -338,7 +338,7 @@ func TestTheAuditorsWordOnATaintedCall(t *testing.T) {
 			})
 		}
 		for _, q := range s.questions() {
-			if q.Kind == "taint-escalation" && !strings.Contains(q.Prompt, "tainted session (web_fetch at step 1). Does it match your intent?") {
+			if q.Kind == "taint-escalation" && !strings.Contains(q.Text(), "web_fetch at step 1") {
 				t.Errorf("the person is asked %q", q.Prompt)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 	"github.com/tidemark/tidemark/internal/reports/report"
@@ -115,6 +116,20 @@ func readDefinitions(ctx context.Context, p Paths, list []tool.Definition) error
 		}
 	}
 	return errors.Join(err, o.close(context.Background()))
+}
+
+// CountUses says of what people allowed for good how often it was used.
+func (l *Log) CountUses(ctx context.Context, list []tidemark.GrantView) error {
+	uses, err := tally.New(l, l.counts, l.signs).Uses(ctx)
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	for i := range list {
+		if g := &list[i]; !g.Pair {
+			g.Counted(uses[g.ID].Times, uses[g.ID].Last)
+		}
+	}
+	return nil
 }
 
 // Report says what the log comes to: what a server has counted, and what is new since. progress is told how many records were read.

@@ -24,7 +24,19 @@ import (
 func openKeys(ctx context.Context, cfg *config.Config, s tidemark.Store, shared bool) (*consent.Keeper, error) {
 	return consent.Open(ctx, consent.Options{
 		Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Want: cfg.Approvals.Proof, Also: cfg.Approvals.Also,
+		Inviters: inviters(cfg),
 	})
+}
+
+// inviters is how many key holders invite a further one: as many as must agree to anything, and two at most. Who could invite alone
+// could be two people alone.
+func inviters(cfg *config.Config) int {
+	for _, r := range cfg.Approvals.Who.List {
+		if r.People > 1 {
+			return 2
+		}
+	}
+	return 1
 }
 
 // openConsole makes the door for people with a browser.
@@ -38,8 +50,9 @@ func (a *App) openConsole(f *notify.Store, key []byte) (http.Handler, error) {
 	}
 	c, err := console.New(console.Options{
 		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
-		Hosts: a.config.Server.AllowedHosts, Version: Version(), Offices: a.offices(), People: a.people, Pins: a.pins,
-		Provider: a.outside.provider, Push: a.push, Alarms: &a.alarms,
+		Hosts: a.config.Server.Hosts(), Version: Version(), Offices: a.offices(), People: a.people, Pins: a.pins,
+		Provider: a.outside.provider, Electors: &a.config.Approvals.Who, Push: a.push, Alarms: &a.alarms,
+		Sees: a.config.Approvals.Who.Sees,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open console: %w", err)
@@ -76,6 +89,9 @@ func (a *App) questionURL(id string) string {
 	if hosts := a.config.Server.AllowedHosts; len(hosts) > 0 {
 		return "https://" + hosts[0] + console.Path + "/q/" + id
 	}
+	if urls := a.URLs(); len(urls) > 0 {
+		return urls[0] + console.Path + "/q/" + id
+	}
 	if at := a.consoleURL(); at != "" {
 		return at + console.Path + "/q/" + id
 	}
@@ -91,7 +107,7 @@ func (a *App) origins() []string {
 	for _, h := range a.config.Server.AllowedHosts {
 		out = append(out, "https://"+h)
 	}
-	return out
+	return append(out, a.URLs()...)
 }
 
 // verifyAll checks the chains and the ledger, and then the proof of every approval.

@@ -74,24 +74,12 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 		}
 	}
 	s := examined(o.Paths)
-	checks := []doctor.Check{
-		doctor.CheckServer(s),
-		doctor.CheckTokens(s, o.Paths.Tokens()),
-		doctor.CheckTickets(s),
-		doctor.CheckStore(examinedStore(o.Paths, s.URL != "")),
-		doctor.CheckApprovals(s, func(ctx context.Context) ([]doctor.Part, error) { return partsOf(ctx, o.Paths) }),
-		doctor.CheckReader(func(ctx context.Context) (doctor.Reader, error) { return readerOf(ctx, o.Paths) }),
-		doctor.CheckDoors([]doctor.Door{
-			doctor.HTTPDoor(s.URL, s.Tokens.Agent),
-			doctor.LLMDoor(s.URL, s.Tokens.Agent),
-			doctor.HookDoor(o.World.Hook, o.Paths.Data),
-		}),
-	}
+	checks := o.here(s)
 	names := o.Agents
 	if len(names) == 0 {
 		names = install.Names()
 	}
-	if h := hosts(names); len(h) > 0 {
+	if h := hosts(names); len(h) > 0 && s.Away == nil {
 		checks = append(checks, doctor.CheckHosts(s, func(ctx context.Context) []string { return hooked(ctx, o.World, h) }))
 	}
 	for _, name := range names {
@@ -105,6 +93,28 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 		checks = append(checks, doctor.CheckTaint(o.Program, bench))
 	}
 	return doctor.Examine(ctx, append(checks, doctor.Limits()), o.Progress), nil
+}
+
+// here are the checks of the server and its data folder. Of one elsewhere that this machine has joined only the way to it is ours to
+// look at.
+func (o DoctorOptions) here(s doctor.Server) []doctor.Check {
+	hook := doctor.HookDoor(o.World.Hook, o.Paths.Data)
+	if s.Away != nil {
+		return []doctor.Check{doctor.CheckServer(s), doctor.CheckTickets(s), doctor.CheckDoors([]doctor.Door{hook})}
+	}
+	return []doctor.Check{
+		doctor.CheckServer(s),
+		doctor.CheckTokens(s, o.Paths.Tokens()),
+		doctor.CheckTickets(s),
+		doctor.CheckStore(examinedStore(o.Paths, s.URL != "")),
+		doctor.CheckApprovals(s, func(ctx context.Context) ([]doctor.Part, error) { return partsOf(ctx, o.Paths) }),
+		doctor.CheckReader(func(ctx context.Context) (doctor.Reader, error) { return readerOf(ctx, o.Paths) }),
+		doctor.CheckDoors([]doctor.Door{
+			doctor.HTTPDoor(s.URL, s.Tokens.Agent),
+			doctor.LLMDoor(s.URL, s.Tokens.Agent),
+			hook,
+		}),
+	}
 }
 
 // bench starts a monitor for a trial: nothing of it is anybody's, it asks nobody, and it goes with its folder.
@@ -156,6 +166,11 @@ func examined(p Paths) doctor.Server {
 		now, err := OnDisk(p)
 		return doctor.Policy(now), err
 	}}
+	away, token, err := JoinedTo(p)
+	if s.Fault = err; away != nil {
+		s.URL, s.Away, s.Tickets = away.URL, func(ctx context.Context) error { return there(ctx, away, token) }, true
+		return s
+	}
 	r, err := FindRunning(p)
 	if err != nil && !errors.Is(err, ErrNotRunning) {
 		s.Fault = err

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/reports/draft"
 	"github.com/tidemark/tidemark/internal/reports/tighten"
 	"github.com/tidemark/tidemark/store"
 )
@@ -132,4 +135,77 @@ func ignoreMissing(err error) error {
 		return nil
 	}
 	return err
+}
+
+// Proposed is a change of the policy that a model made of somebody's words. Nobody has agreed to it.
+type Proposed struct {
+	Model   string      `json:"model"`
+	File    string      `json:"file"`    // the policy file it would change
+	Before  string      `json:"before"`  // its text
+	Text    string      `json:"text"`    // and with the change
+	Said    *draft.Said `json:"said"`    // what the model said
+	Tells   []string    `json:"tells"`   // what that would do, in words
+	Loosens []string    `json:"loosens"` // and what of it asks less
+}
+
+// ProposePolicy has the model of the policy file put somebody's words into rules. What it answers must be a policy; it is told once
+// what was wrong with it. Nothing is written.
+func ProposePolicy(ctx context.Context, p Paths, words string, tools []string, record string) (*Proposed, error) {
+	cfg, _, err := ReadConfig(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	file, src, err := policyFile(p)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Auditor.Record = record
+	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
+	out, err := openOutside(cfg, files, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = out.close(context.Background()) }() //nolint:contextcheck // it ends what is open
+	if out.auditor == nil {
+		return nil, ErrNoReader
+	}
+	root, _ := configfile.Parse(file, src)
+	var groups []string
+	if g := root.Get("groups"); g != nil {
+		for _, k := range g.Keys {
+			groups = append(groups, k.Name)
+		}
+	}
+	x := &Proposed{Model: out.auditor.Name(), File: file, Before: string(src)}
+	wrong := ""
+	for range 2 {
+		system, user, schema := draft.Asking(words, tools, groups, wrong)
+		answer, err := out.auditor.Propose(ctx, system, user, schema)
+		if err != nil {
+			return nil, err
+		}
+		if err = x.take(answer, src); err == nil {
+			x.Tells, x.Loosens = x.Said.Told(cfg.Policy)
+			return x, nil
+		}
+		wrong = err.Error()
+	}
+	return nil, fmt.Errorf("what the model proposes is no policy: %s", wrong)
+}
+
+// take makes the text of an answer, which must be a policy.
+func (x *Proposed) take(answer string, src []byte) error {
+	said, err := draft.ReadSaid(answer)
+	if err != nil {
+		return err
+	}
+	text, err := draft.Add(x.File, src, said)
+	if err != nil {
+		return err
+	}
+	if _, faults := config.Parse(x.File, text, os.LookupEnv); faults.Err() != nil {
+		return errors.New(faults.Render(text))
+	}
+	x.Said, x.Text = said, string(text)
+	return nil
 }

@@ -26,7 +26,7 @@ import (
 // openLLM makes the proxy to models. Nothing is contacted yet.
 func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry, key []byte) (*proxy.Proxy, error) {
 	c := a.config.LLM
-	near := loopbackOnly(a.address())
+	near := a.private()
 	open := c.Require == "none" || c.Require == "" && near
 	ups := make([]proxy.Upstream, 0, len(c.Upstreams))
 	for _, u := range c.Upstreams {
@@ -68,10 +68,10 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	})
 	return proxy.New(proxy.Options{
 		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: a.Tokens.forProxy(),
-		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
+		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.Hosts(),
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
-		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Lend: a.outside.lend(),
+		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Desk: a.kept, Lend: a.outside.lend(),
 	})
 }
 

@@ -27,7 +27,7 @@ import (
 // openMCP makes the gateway: the port for relays that agents start, and the servers that are reached
 // over HTTP. What is neither is left to next. Nothing is contacted yet.
 func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.Handler, error) {
-	g, err := guard.New(a.config.Server.AllowedHosts)
+	g, err := guard.New(a.config.Server.Hosts())
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
 	}
@@ -48,12 +48,13 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		a.opts.Logger.Warn("mcp: not all that servers said before is remembered", slog.String("error", err.Error()))
 	}
 	admission := gate.NewAdmission(g, a.Tokens.Agent)
+	admission.Machine = a.machineOf
 	var upstreams []relay.Upstream
 	for _, s := range servers {
 		upstreams = append(upstreams, upstreamOf(s))
 	}
 	visitors := gate.NewAdmission(g, a.Tokens.Agent)
-	if visitors.Open = c.Require == "none"; visitors.Open && !loopbackOnly(a.address()) {
+	if visitors.Open = c.Require == "none"; visitors.Open && !a.private() {
 		return nil, fmt.Errorf("open MCP gateway: with mcp.require: none and %s anybody could use the servers; "+
 			"require a token, or listen on this machine alone", a.address())
 	}
@@ -112,6 +113,12 @@ func upstreamOf(s config.MCPServer) relay.Upstream {
 // is found when it is first asked, and again when it started anew.
 func MCPPort(p Paths) *gate.Remote {
 	return gate.NewRemote(func() (*gate.Line, error) {
+		if away, token, err := JoinedTo(p); err != nil || away != nil {
+			if err != nil {
+				return nil, err
+			}
+			return &gate.Line{Base: strings.TrimRight(away.URL, "/"), Token: token, HTTP: away.Client(token, 0)}, nil
+		}
 		r, err := FindRunning(p)
 		if errors.Is(err, ErrNotRunning) {
 			return nil, errors.New("no server is running, so nothing may run (start it: tidemark serve)")

@@ -296,7 +296,7 @@ type comparison struct {
 // session replays one session under both.
 func (c *comparison) session(ctx context.Context, a *App, name string) {
 	c.Sessions++
-	run, err := replay.FromLog(name, a.log.Load(ctx, name, 0))
+	run, err := replay.FromLog(name, a.log.Load(ctx, name, 0), a.Monitor.Arguments)
 	if err != nil {
 		c.Failed++
 		return
@@ -313,8 +313,11 @@ func (c *comparison) session(ctx context.Context, a *App, name string) {
 	}
 	for i := range was {
 		c.Calls++
-		if string(was[i].Args) == "{}" {
+		switch {
+		case was[i].Unkept:
 			c.Unjudged++
+		case was[i].Redacted:
+			c.Redacted++
 		}
 		c.call(name, &was[i], &now[i])
 	}

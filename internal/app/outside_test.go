@@ -349,7 +349,7 @@ func TestAQuestionOutlivesARestart(t *testing.T) {
 	if len(list) != 1 || list[0].ID != held.ID || list[0].State != "pending" || list[0].Code != "" {
 		t.Fatalf("after the restart: got %+v, want %s pending, without its code", list, held.ID)
 	}
-	if q := list[0]; len(q.Words) != 1 || len(q.Sources) != 1 || !strings.Contains(q.Prompt, "web_fetch at step 1") {
+	if q := list[0]; len(q.Words) != 1 || len(q.Sources) != 1 || q.Sources[0].Tool != "web_fetch" || q.Sources[0].Step != 1 {
 		t.Errorf("the evidence did not survive: %+v", q)
 	}
 	s.vote(held.ID, "approve")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/peer"
@@ -108,4 +109,19 @@ func (p Paths) Create() error {
 		return fmt.Errorf("create data folder: %w", err)
 	}
 	return nil
+}
+
+// spellings are a path as it was given, in full, and where its links lead.
+func spellings(path string) []string {
+	if path == "" {
+		return nil
+	}
+	out := []string{path}
+	if full, err := filepath.Abs(path); err == nil {
+		out = append(out, full)
+	}
+	if real, err := filepath.EvalSymlinks(out[len(out)-1]); err == nil {
+		out = append(out, real)
+	}
+	return slices.Compact(out)
 }

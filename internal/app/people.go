@@ -27,7 +27,9 @@ func named(keys *consent.Keeper) ([]roster.Person, error) {
 	tokens, err := keys.Tokens()
 	out := make([]roster.Person, len(tokens))
 	for i, t := range tokens {
-		out[i] = roster.Person{Name: t.Name, Role: t.Role, Agent: t.Agent, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC()}
+		out[i] = roster.Person{
+			Name: t.Name, Role: t.Role, Agent: t.Agent, Machine: t.Machine, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC(),
+		}
 	}
 	return out, err
 }
@@ -61,6 +63,12 @@ func People(ctx context.Context, p Paths) (list []roster.Person, err error) {
 // AddPerson makes a token for somebody while no server runs, and RevokePerson takes it away.
 func AddPerson(ctx context.Context, p Paths, by, name, role string) (token string, who roster.Person, err error) {
 	err = withRoster(ctx, p, func(log *Log, r *roster.Roster) error {
+		if role == roster.MachineRole {
+			if token, err = r.AddMachine(ctx, roster.Actor{By: by, Via: "cli"}, name); err == nil {
+				who, _ = r.Find(token) // it was just added
+			}
+			return err
+		}
 		if err := log.Unproven(); err != nil {
 			return err
 		}

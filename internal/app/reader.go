@@ -87,12 +87,16 @@ func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	m, err := newMonitor(cfg, nil, tidemark.Options{Store: s, Prover: keys, Shared: r})
+	key, err := keyOf(p)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
+	m, err := newMonitor(cfg, nil, tidemark.Options{Store: s, Prover: keys, Shared: r, Key: key})
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
 	l := &Log{Reader: r, Monitor: m, Pins: known, keys: keys, close: done}
-	if key, err := keyOf(p); err == nil && key != nil {
+	if key != nil {
 		l.counts, l.signs = p.Counts(), countsKey(key)
 	}
 	return l, nil
@@ -124,7 +128,7 @@ func Oldest(ctx context.Context, log interface {
 func (l *Log) Newest(ctx context.Context, f records.Filter, most int) ([]store.Entry, error) {
 	var out []store.Entry
 	for {
-		rows, next, err := records.Newest(ctx, l.Reader, &f, most-len(out))
+		rows, next, err := records.Newest(ctx, l.Reader, l.Monitor.Arguments, &f, most-len(out))
 		if err != nil {
 			return nil, err
 		}
@@ -136,6 +140,9 @@ func (l *Log) Newest(ctx context.Context, f records.Filter, most int) ([]store.E
 		}
 	}
 }
+
+// Arguments are those of a call as the log of a session keeps them, opened with the key of the data folder.
+func (l *Log) Arguments(session, kept string) string { return l.Monitor.Arguments(session, kept) }
 
 // ExportFormats are how records can be exported.
 func ExportFormats() []string { return export.Formats() }

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/filelock"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/config"
@@ -118,4 +120,46 @@ func newMonitor(cfg *config.Config, o *outside, opts tidemark.Options) (*tidemar
 		o.advise(&opts)
 	}
 	return tidemark.New(opts)
+}
+
+// ErrInUse is returned where another server holds the data folder.
+var ErrInUse = errors.New("the data folder is in use")
+
+// hold makes the data folder this server's alone, for as long as the file is open. Two servers
+// on one folder would each believe that the announcement is theirs, and hooks would be cut off when
+// the second one ended.
+func hold(p Paths) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(p.Data, "serve.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock data folder: %w", err)
+	}
+	ours, err := filelock.Try(f)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock data folder: %w", err), f.Close())
+	}
+	if !ours {
+		return nil, errors.Join(inUse(p, f), f.Close())
+	}
+	if err := errors.Join(f.Truncate(0), writeAt(f, fmt.Sprintln(os.Getpid()))); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock data folder: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+func writeAt(f *os.File, text string) error {
+	_, err := f.WriteAt([]byte(text), 0)
+	return err
+}
+
+// inUse names the server that holds the folder: by its announcement, or by the lock while it has
+// made none.
+func inUse(p Paths, f *os.File) error {
+	const todo = "stop it, or give this one a folder of its own with --data"
+	if r, err := FindRunning(p); err == nil {
+		return fmt.Errorf("%w: a server runs on %s already: process %d at %s (%s)", ErrInUse, p.Data, r.PID, r.URL, todo)
+	}
+	var pid [32]byte
+	n, _ := f.ReadAt(pid[:], 0)
+	return fmt.Errorf("%w: a server is starting or stopping on %s already: process %s (%s)",
+		ErrInUse, p.Data, strings.TrimSpace(string(pid[:n])), todo)
 }

@@ -6,19 +6,28 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tidemark/tidemark/internal/base/afar"
 )
 
-// secretsVariable names a folder with what all servers of one log have alike: words.key and tokens.json. Where servers are started by a
+// secretsVariable names a folder with what all servers of one log have alike: words.key and tokens.json, and tls.pem, the key by which
+// other machines know them, where there is one. Where servers are started by a
 // machine, each with a data folder of its own, it is mounted there, read-only.
 const secretsVariable = "TIDEMARK_SECRETS"
+
+// tlsName is what the key for other machines is called there.
+const tlsName = "tls.pem"
 
 // takeSecrets copies what servers share into the data folder; tokens that were changed there count. Without a folder nothing is done.
 func takeSecrets(folder string, p Paths) error {
 	if folder == "" {
 		return nil
 	}
-	for name, to := range map[string]string{"words.key": p.Key(), "tokens.json": p.Tokens()} {
+	for name, to := range map[string]string{"words.key": p.Key(), "tokens.json": p.Tokens(), tlsName: afar.KeyFile(p.Data)} {
 		raw, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // a folder that the operator named
+		if name == tlsName && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("read what servers share (%s=%s): %w", secretsVariable, folder, err)
 		}

@@ -9,7 +9,7 @@ import (
 // or it is a switch: keys come under any name.
 func chooseEnvironment(env, more []string) (given, withheld []string) {
 	names, switches := environment.of("names"), environment.of("switches")
-	own := environment.of("own")
+	own := slices.Concat(environment.of("own"), environment.of("quiet"))
 	for _, e := range env {
 		name, value, ok := strings.Cut(e, "=")
 		switch {

@@ -153,7 +153,13 @@ func (b *Box) homeChanged(path, to string) (was string, changed bool, err error)
 	if err != nil {
 		return "", false, nil //nolint:nilerr // a mode that a command gave it: nobody can keep it
 	}
-	if first, copied := b.homeWas[below]; copied {
+	if b.homeSettled(to, sumOf(text)) {
+		return "", false, nil // it goes with the layer
+	}
+	b.homeMu.Lock()
+	first, copied := b.homeWas[below]
+	b.homeMu.Unlock()
+	if copied {
 		return first, sumOf(text) != first, nil
 	}
 	f, err := openPlain(to)

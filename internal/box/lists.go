@@ -2,7 +2,9 @@ package box
 
 import (
 	"embed"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +18,8 @@ var (
 	places      = readLists("places.txt")
 	gitSettings = readLists("git.txt")
 	environment = readLists("environment.txt")
+	homeFiles   = readLists("home.txt")
+	homeKinds   = slices.Sorted(maps.Keys(homeFiles))
 )
 
 // readLists reads a file of blocks: a line "name :" begins one, words follow, lines that begin with // are for people.

@@ -34,6 +34,11 @@ func TestTheListsAreWellFormed(t *testing.T) {
 			seen[w] = true
 		}
 	}
+	for _, w := range slices.Concat(blocks["environment own"], blocks["environment quiet"]) {
+		if name, value, ok := strings.Cut(w, "="); !ok || name == "" || value == "" {
+			t.Errorf("%s is no variable with a value", w)
+		}
+	}
 	for _, w := range blocks["places home-made"] {
 		if !slices.Contains(blocks["places home-layer"], w) {
 			t.Errorf("%s is made and has no layer", w)
@@ -74,7 +79,7 @@ func TestOnlyNamedVariablesAreGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		env := rapid.SliceOf(rapid.StringMatching(`[A-Z_]{1,12}=[a-zA-Z0-9/=-]{0,12}`)).Draw(t, "env")
 		given, withheld := box.ChooseEnvironment(env, nil)
-		for _, g := range given[:len(given)-len(box.Blocks()["environment own"])] {
+		for _, g := range given[:len(given)-len(box.Blocks()["environment own"])-len(box.Blocks()["environment quiet"])] {
 			name, value, _ := strings.Cut(g, "=")
 			named := slices.ContainsFunc(names, func(n string) bool {
 				start, any := strings.CutSuffix(n, "*")

@@ -28,7 +28,10 @@ type Box struct {
 	asides  map[string]int // how often a path was put aside; by the watcher, and when that has ended by Close
 	moved   int
 	dropped int
-	homeWas map[string]string // what the copies of the home folder were, by their SHA-256
+
+	homeMu  sync.Mutex
+	homeWas map[string]string // guarded by homeMu: what the copies of the home folder were, by their SHA-256
+	homeNo  map[string]string // guarded by homeMu: changes of it that somebody said no to
 
 	cmd  *exec.Cmd
 	wire *wire

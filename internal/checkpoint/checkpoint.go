@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - the log is the truth. A checkpoint counts only where the log has, at the place where it was taken, the record that it was taken at
-//     (by its hash), and where nothing was taken out of the log since: what the log cannot tell again is in no checkpoint that is used;
+//     (by its hash), and where nothing was taken out of the log since: what was pruned is in no checkpoint that is used;
 //   - a checkpoint is sealed with the session's own key, which stands in its log: it opens for no other session and no other operator, not
 //     when a byte of it was changed, and not when the key was pruned;
 //   - one that another program wrote, or an earlier form of this one, is none.

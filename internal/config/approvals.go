@@ -25,7 +25,7 @@ func (d *decoder) approvals(n *configfile.Node) Approvals {
 	if n == nil {
 		return a
 	}
-	a.Who.People = d.people(n.Get("people"))
+	a.Who.People = d.people(n.Get("people"), d.agentGroups(n.Get("agentGroups")))
 	wants := []consent.Want{consent.None, consent.Typed, consent.Passkey}
 	d.Fields(n, map[string]func(*configfile.Node){
 		"proof": func(n *configfile.Node) {
@@ -34,7 +34,9 @@ func (d *decoder) approvals(n *configfile.Node) Approvals {
 			}
 		},
 		"people": func(*configfile.Node) {}, // read before the rules, which name them
-		"rules":  func(n *configfile.Node) { a.Who.List = d.rules(n, a.Who.People) },
+
+		"agentGroups": func(*configfile.Node) {}, // read before the people, who see them
+		"rules":       func(n *configfile.Node) { a.Who.List = d.rules(n, a.Who.People) },
 		"also": func(n *configfile.Node) {
 			for _, item := range d.Texts(n) {
 				if !slices.Contains(apart, item.Text) {

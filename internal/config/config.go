@@ -61,6 +61,10 @@ type Server struct {
 	Deadline     time.Duration // that a decision waits for the log, all in all; 0: as the store has it
 	Checkpoints  int64         // bytes that checkpoints of sessions may take on disk; 0: none are kept
 	Tickets      string        // required, optional, or "": as the data folder was made
+	TLS          *TLS          // where it speaks TLS itself, to other machines; nil: nowhere
+	Address      string        // https address under which others reach it through something that speaks TLS for it; "": none
+	// Plain says that Listen may be beyond this machine without TLS: something before it speaks that, or the network is a container's own.
+	Plain bool
 }
 
 // Plugin is one entry of the `hooks` section: an HTTP endpoint that takes part in hooks.
@@ -154,6 +158,13 @@ func (d *decoder) server(n *configfile.Node, s *Server) {
 				d.Hintf(n.Pos, "write required or optional", "server.tickets is neither required nor optional")
 			} else if ok {
 				s.Tickets = v
+			}
+		},
+		"tls":     func(n *configfile.Node) { s.TLS = d.tls(n) },
+		"address": func(n *configfile.Node) { s.Address = d.publicAddress(n) },
+		"plain": func(n *configfile.Node) {
+			if v, ok := d.Bool(n); ok {
+				s.Plain = v
 			}
 		},
 		"deadlineMs": func(n *configfile.Node) {

@@ -9,8 +9,44 @@ import (
 	"github.com/tidemark/tidemark/internal/people/quorum"
 )
 
+// agentGroups reads names for several agents.
+func (d *decoder) agentGroups(n *configfile.Node) map[string][]string {
+	out := map[string][]string{}
+	if n == nil {
+		return out
+	}
+	for _, k := range d.Entries(n) {
+		if out[k.Name] = d.texts(k.Value); len(out[k.Name]) == 0 {
+			d.Errorf(k.Value.Pos, "%s has no agents", k.Value.Path)
+		}
+	}
+	return out
+}
+
+// sees reads whose sessions somebody may look into: agents, patterns of them, and groups.
+func (d *decoder) sees(n *configfile.Node, groups map[string][]string) []string {
+	var out []string
+	for _, item := range d.Texts(n) {
+		name, group := strings.CutPrefix(item.Text, "group:")
+		switch {
+		case group && groups[name] == nil:
+			d.Hintf(item.Pos, "name its agents under approvals.agentGroups", "%s: there is no group %q", item.Path, name)
+		case group:
+			out = append(out, groups[name]...)
+		case item.Text == "":
+			d.Errorf(item.Pos, "%s: no agent is called so", item.Path)
+		default:
+			out = append(out, item.Text)
+		}
+	}
+	if len(out) == 0 {
+		d.Hintf(n.Pos, "leave it out: who is not given anything sees nothing", "%s is empty", n.Path)
+	}
+	return out
+}
+
 // people reads who there is.
-func (d *decoder) people(n *configfile.Node) []quorum.Person {
+func (d *decoder) people(n *configfile.Node, groups map[string][]string) []quorum.Person {
 	if n == nil {
 		return nil
 	}
@@ -30,6 +66,7 @@ func (d *decoder) people(n *configfile.Node) []quorum.Person {
 			},
 			"agents": func(n *configfile.Node) { p.Agents = d.texts(n) },
 			"quiet":  func(n *configfile.Node) { p.Quiet = d.hours(n) },
+			"sees":   func(n *configfile.Node) { p.Sees = d.sees(n, groups) },
 		})
 		if len(p.Accounts) == 0 {
 			d.Hintf(k.Value.Pos, "as answers are recorded: slack:U0123, telegram:7, approver", "%s needs accounts", k.Value.Path)

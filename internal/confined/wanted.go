@@ -34,7 +34,15 @@ var verbs = map[string]verb{
 	"download": {"read", true},
 	"look":     {"read", true},
 	"submit":   {"send", false},
+
+	Keep: {"change", false},
 }
+
+// Keep is what is wanted when a command has ended: that files which it changed in a copy, or which were put aside, are kept.
+const Keep = "keep"
+
+// Apart reports whether questions about two tools of boxes can be open at once. What is to be kept waits for nobody and holds nobody up.
+func Apart(one, other string) bool { return (Verb(one) == Keep) != (Verb(other) == Keep) }
 
 // reserved begins the names of these tools.
 const reserved = "confined_"
@@ -85,17 +93,31 @@ func Check(w *event.Wanted) error {
 	switch {
 	case verbs[w.Verb].act == "":
 		return fmt.Errorf("%w: %.40q is no verb", ErrWanted, w.Verb)
+	case !plain(w.Program, maxProgram) || !plain(w.Remote, maxItem) || !plain(w.Place, maxItem) || len(w.Command) > maxLine || w.More < 0:
+		return fmt.Errorf("%w: it says too much of itself", ErrWanted)
+	}
+	if err := checkPlace(w, plain); err != nil {
+		return err
+	}
+	for _, list := range [][]string{w.Refs, w.Commits, w.Files, w.Packages, w.Lines} {
+		if len(list) > maxListed || slices.ContainsFunc(list, func(s string) bool { return len(s) > 4*maxItem }) {
+			return fmt.Errorf("%w: it lists too much", ErrWanted)
+		}
+	}
+	return nil
+}
+
+// checkPlace refuses what is nowhere. What is to be kept is of this machine.
+func checkPlace(w *event.Wanted, plain func(s string, most int) bool) error {
+	switch {
+	case w.Verb == Keep && (w.Host != "" || w.Port != 0 || len(w.Refs) == 0 || len(w.Refs) != len(w.Files)):
+		return fmt.Errorf("%w: what is kept has names and no host", ErrWanted)
+	case w.Verb == Keep:
+		return nil
 	case w.Host == "" || !plain(w.Host, maxHost) || strings.ContainsAny(w.Host, " /@\"'") || strings.ToLower(w.Host) != w.Host:
 		return fmt.Errorf("%w: the host is no name in lower case", ErrWanted)
 	case w.Port < 1 || w.Port > 65535:
 		return fmt.Errorf("%w: %d is no port", ErrWanted, w.Port)
-	case !plain(w.Program, maxProgram) || !plain(w.Remote, maxItem) || !plain(w.Place, maxItem) || len(w.Command) > maxLine || w.More < 0:
-		return fmt.Errorf("%w: it says too much of itself", ErrWanted)
-	}
-	for _, list := range [][]string{w.Refs, w.Commits, w.Files, w.Packages} {
-		if len(list) > maxListed || slices.ContainsFunc(list, func(s string) bool { return len(s) > 4*maxItem }) {
-			return fmt.Errorf("%w: it lists too much", ErrWanted)
-		}
 	}
 	return nil
 }
@@ -133,11 +155,23 @@ func Sentence(w *event.Wanted) string {
 		}
 	case "look", "submit":
 		out = fmt.Sprintf("%s, in your name, in the repository %s", text.Shown(strings.Join(w.Refs, ", ")), text.Shown(w.Host+"/"+w.Place))
+	case Keep:
+		out = kept(w)
 	default:
 		out = fmt.Sprintf("git %s from %s", w.Verb, repository(w))
 	}
 	if len(w.Host) > longName {
 		out += fmt.Sprintf(". LOOK CLOSELY: the name has %d characters, and whoever answers for it is told all of them", len(w.Host))
+	}
+	return out
+}
+
+// kept names everything that a yes would keep: what is not named is not kept.
+func kept(w *event.Wanted) string {
+	const says = "the box has %s that commands made or changed in a copy, and nothing of yours was changed yet: %s"
+	out := fmt.Sprintf(says, count(len(w.Refs), "file"), text.Shown(strings.Join(w.Refs, ", ")))
+	if w.More > 0 {
+		out += fmt.Sprintf(". %d more are not among them, and wait", w.More)
 	}
 	return out
 }
@@ -158,18 +192,26 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Running is what the ticket of a command that runs now is for: it was redeemed, for this line, and has not ended.
-func (t Tickets) Running(ctx context.Context, ticket, command string) (event.Box, error) {
+// Wanting is what the ticket of a command is for that wants something: it must run, but for what is to be kept, which is asked about
+// when it has ended.
+func (t Tickets) Wanting(ctx context.Context, ticket string, w *event.Wanted) (event.Box, error) {
+	given, over, err := t.ran(ctx, ticket, Command(w.Command))
+	if err == nil && over && w.Verb != Keep {
+		return event.Box{}, ErrOver
+	}
+	return given, err
+}
+
+// ran is what the ticket of a command is for that was begun, for this line, and whether it has ended.
+func (t Tickets) ran(ctx context.Context, ticket, command string) (given event.Box, over bool, err error) {
 	given, records, err := t.read(ctx, Hash(ticket))
 	switch {
 	case err != nil:
-		return event.Box{}, err
+		return event.Box{}, false, err
 	case records == 1:
-		return event.Box{}, ErrNotBegun
-	case records > 2:
-		return event.Box{}, ErrOver
+		return event.Box{}, false, ErrNotBegun
 	case command == "" || command != given.Command:
-		return event.Box{}, ErrOther
+		return event.Box{}, false, ErrOther
 	}
-	return given, nil
+	return given, records > 2, nil
 }

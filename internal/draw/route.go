@@ -14,7 +14,8 @@ type route struct {
 	path   string
 	tone   colour
 	dashed bool
-	weight int // what matters more is drawn later, on top
+	bold   bool // from the text that a held call's value stands in
+	weight int  // what matters more is drawn later, on top
 }
 
 type point struct{ x, y int }
@@ -32,6 +33,8 @@ func (p *plan) routes(g *graph.Graph) []route {
 		}
 		r := route{path: rounded(p.line(cause, effect)), tone: levelColour(cause.node.Trust), weight: cause.node.Trust.Distrust()}
 		switch {
+		case e.Relation == graph.Consumes && effect.node.Kind == graph.NodeToolCall:
+			r.bold, r.weight = true, 11
 		case e.Relation == graph.BlockedBy:
 			r.tone, r.dashed, r.weight = outcomeColour(effect.node.Outcome()), true, 10
 		case cause.node.Kind == graph.NodePolicyDecision:

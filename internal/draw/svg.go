@@ -170,8 +170,12 @@ func (s *svg) edge(r route) {
 	if r.dashed {
 		dash = ` stroke-dasharray="5 4"`
 	}
-	s.printf(`<path %s d="%s" fill="none" stroke="currentColor" stroke-width="1.6"%s marker-end="url(#%s-%s)"/>`+"\n",
-		r.tone.attributes(), r.path, dash, s.id, r.tone.name)
+	width := "1.6"
+	if r.bold {
+		width = "4"
+	}
+	s.printf(`<path %s d="%s" fill="none" stroke="currentColor" stroke-width="%s"%s marker-end="url(#%s-%s)"/>`+"\n",
+		r.tone.attributes(), r.path, width, dash, s.id, r.tone.name)
 }
 
 // gap draws what stands for the rows that were left out, and ties it to the chain.

@@ -6,6 +6,7 @@
 //
 // Invariants:
 //   - every route names the roles it admits; one that names none admits administrators only;
+//   - whoever does not see every session reaches only routes that say what they show, and is shown nothing of the others;
 //   - a hook that gates never answers "go on" without a redeemed permit or the monitor's
 //     word, and a failure on it carries the fields that block;
 //   - what a plugin on the bus changes is shown to the monitor, whose answer comes last;
@@ -32,6 +33,7 @@ import (
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/office"
 	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
@@ -116,6 +118,8 @@ type Options struct {
 	Kept *handles.Desk
 	// Readings are questions for agents whose own model reads for them; nil: no agent's does.
 	Readings Readings
+	// Sees says what somebody, as the log names them, may look into; nil: everything.
+	Sees func(by string) sight.Sight
 	// Unheld says that words count in sessions that nobody asked a ticket for, as they did before there were tickets.
 	Unheld  bool
 	Logger  *slog.Logger
@@ -123,6 +127,8 @@ type Options struct {
 	Metrics *prometheus.Registry // nil is one of its own
 	MaxBody int64                // bytes; 0 is DefaultMaxBody
 	At      func() string        // the address that was announced; nil: none was
+	Afar    Afar                 // how it is reached from other machines; zero: it is not
+	Joins   Joins                // lets other machines join; nil: none may
 	Hosts   []string             // names besides the loopback ones that clients may use
 	Version string               // of the program, for the API document
 }
@@ -190,6 +196,7 @@ type API struct {
 	peers   Peers
 	pulse   Pulse
 	unheld  bool
+	sees    func(by string) sight.Sight
 	asks    Readings
 	kept    *handles.Desk
 	logger  *slog.Logger
@@ -201,6 +208,7 @@ type API struct {
 
 	keys    keyring
 	at      func() string
+	afar    Afar
 	guard   *guard.Guard
 	routes  *routes
 	hooks   map[hook.Name]handler
@@ -221,6 +229,7 @@ func New(o Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
+	keys.joins = o.Joins
 	g, err := guard.New(o.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
@@ -230,9 +239,9 @@ func New(o Options) (*API, error) {
 		reload: o.Reload, judges: o.Judges, status: o.Status, alarms: o.Alarms,
 		covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
-		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld, asks: o.Readings, kept: o.Kept,
+		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld, sees: o.Sees, asks: o.Readings, kept: o.Kept,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
-		version: o.Version, started: o.Now(), at: o.At,
+		version: o.Version, started: o.Now(), at: o.At, afar: o.Afar,
 	}
 	a.history = definitions.New(o.Log)
 	a.tail, a.queue = newTail(o.Log, o.Feed), waiting.NewQueue(o.Monitor, o.Feed, o.Now)
@@ -240,9 +249,7 @@ func New(o Options) (*API, error) {
 	if a.metrics, err = newMetrics(o.Metrics, o.Monitor, o.Feed); err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
-	if a.routes, err = a.newRoutes(o); err != nil {
-		return nil, fmt.Errorf("new HTTP API: %w", err)
-	}
+	a.routes = a.newRoutes(o)
 	return a, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
 )
@@ -28,7 +30,8 @@ func (m *management) approvalRoutes() {
 	}, m.answerApproval)
 	route(m, operation{
 		http.MethodPost, "/v1/approvals", "answerApprovals",
-		"Approve or deny a few held calls of one session at once: all of them, or none. What is final, dangerous or runs a command is approved alone",
+		"Approve or deny a few held calls of one session at once: all of them, or none. What is final, dangerous or runs a command is " +
+			"approved alone. With a session instead of ids, deny all of its calls that wait",
 	}, m.answerApprovals)
 	route(m, operation{http.MethodGet, "/v1/grants", "listGrants", "Grants in force, those of every session first"}, m.listGrants)
 	route(m, operation{http.MethodDelete, "/v1/grants/{id}", "revokeGrant", "End a grant before its time"}, m.revokeGrant)
@@ -72,7 +75,7 @@ func (m *management) questions(ctx context.Context, session, state string) (appr
 	var err error
 	if session != "" {
 		var v tidemark.View
-		if v, err = m.monitor.View(ctx, session); err == nil {
+		if v, err = m.seenView(ctx, session); err == nil {
 			list = v.Questions
 		}
 	} else {
@@ -81,13 +84,14 @@ func (m *management) questions(ctx context.Context, session, state string) (appr
 	if err != nil {
 		return approvalList{}, err
 	}
+	list = seen(ctx, list)
 	list = slices.DeleteFunc(list, func(q tidemark.Question) bool { return state != "" && q.State != state })
 	h := sha256.New()
 	for _, q := range list {
 		fmt.Fprintf(h, "%s %s %v\n", q.ID, q.State, q.Abandoned)
 	}
 	out := approvalList{Approvals: list}
-	if session == "" && (state == "" || state == "pending") {
+	if session == "" && (state == "" || state == "pending") && sight.From(ctx).Whole() {
 		if out.Definitions, err = m.notices(ctx); err != nil {
 			return approvalList{}, err
 		}
@@ -111,7 +115,7 @@ func (m *management) questionOf(ctx context.Context, id string) (tidemark.Questi
 	ctx = patience.Unhurried(ctx) // a person looks, or answers
 	if session, ok := m.monitor.Find(ctx, id); ok {
 		q, err := m.monitor.Question(ctx, session, id)
-		if !errors.Is(err, tidemark.ErrNotFound) {
+		if !errors.Is(err, tidemark.ErrNotFound) && (err != nil || sight.From(ctx).Agent(q.Agent)) {
 			return q, err
 		}
 	}
@@ -182,6 +186,9 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
+	if whole := sight.From(ctx).Whole(); !whole && (alarm.Is(in.ID) || pins.IsNotice(in.ID)) {
+		return answerDone{}, errHidden // of hosts and servers, which are everybody's
+	}
 	if alarm.Is(in.ID) { // whatever is said of it: it was seen, and nothing is opened
 		if m.alarms == nil || !m.alarms.Seen(in.ID) {
 			return answerDone{}, newProblem(http.StatusNotFound, "not-found", "nobody tells this any more")
@@ -201,6 +208,8 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 			return answerDone{}, err
 		}
 		session = q.Session
+	} else if !sight.At(ctx, m.monitor).Session(ctx, session) {
+		return answerDone{}, errHidden
 	}
 	out, err := m.monitor.Answer(ctx, tidemark.Vote{
 		Session: session, IDs: []string{in.ID}, Approve: in.Body.Decision == "approve",
@@ -215,11 +224,20 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 
 func (m *management) answerApprovals(ctx context.Context, in *struct {
 	Body struct {
-		IDs      []string `json:"ids" minItems:"1" maxItems:"50" doc:"the questions, all of one session"`
+		IDs      []string `json:"ids,omitempty" maxItems:"50" doc:"the questions, all of one session"`
+		Session  string   `json:"session,omitempty" doc:"instead of ids: every call of it that waits now, to be denied"`
 		Decision string   `json:"decision" enum:"approve,deny" doc:"for all of them"`
 		Reason   string   `json:"reason,omitempty" maxLength:"2000"`
 	}
 }) (answerDone, error) {
+	switch ids, session := len(in.Body.IDs) > 0, in.Body.Session != ""; {
+	case ids == session:
+		return answerDone{}, badRequest("body: give ids, or a session")
+	case session && in.Body.Decision != "deny":
+		return answerDone{}, badRequest("body.decision: all calls of a session can be denied at once; approving takes looking at each")
+	case session:
+		return m.denyAll(ctx, in.Body.Session, in.Body.Reason)
+	}
 	list := make([]tidemark.Question, len(in.Body.IDs))
 	for i, id := range in.Body.IDs {
 		var err error
@@ -243,6 +261,25 @@ func (m *management) answerApprovals(ctx context.Context, in *struct {
 	return answerDone{Resolved: out.IDs, Grant: out.Grant, Notice: out.Notice}, nil
 }
 
+// denyAll says no to every call of a session that waits now.
+func (m *management) denyAll(ctx context.Context, session, reason string) (answerDone, error) {
+	view, err := m.seenView(ctx, session)
+	if err != nil {
+		return answerDone{}, err
+	}
+	v := tidemark.Vote{Session: session, By: by(ctx), Via: via, Reason: reason}
+	for i := range view.Questions {
+		if view.Questions[i].Pending() {
+			v.IDs = append(v.IDs, view.Questions[i].ID)
+		}
+	}
+	if len(v.IDs) == 0 {
+		return answerDone{}, notFound("no call of this session waits")
+	}
+	out, err := m.monitor.Answer(ctx, v)
+	return answerDone{Resolved: out.IDs, Notice: out.Notice}, err
+}
+
 // pageInput asks for a page of what sessions hold. A page covers sessions, so it may be
 // empty and still have a next one.
 type pageInput struct {
@@ -254,7 +291,7 @@ type pageInput struct {
 // pageOf visits the readable sessions of a page.
 func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(*tidemark.View)) (next string, err error) {
 	if in.Session != "" {
-		v, err := m.monitor.View(ctx, in.Session)
+		v, err := m.seenView(ctx, in.Session)
 		if err == nil {
 			visit(&v)
 		}
@@ -285,8 +322,11 @@ func (m *management) listGrants(ctx context.Context, in *pageInput) (grantPage, 
 		if err != nil {
 			return page, err
 		}
+		m.countUses(ctx, always)
 		for _, g := range always {
-			page.Grants = append(page.Grants, grantRow{"", g})
+			if seenGrant(ctx, &g) {
+				page.Grants = append(page.Grants, grantRow{"", g})
+			}
 		}
 	}
 	next, err := m.pageOf(ctx, in, func(v *tidemark.View) {
@@ -296,6 +336,22 @@ func (m *management) listGrants(ctx context.Context, in *pageInput) (grantPage, 
 	})
 	page.Next = next
 	return page, err
+}
+
+// countUses says of what holds in every session how often it was used. Where the log cannot be counted nothing is said: what is in
+// force must be seen to be taken back.
+func (m *management) countUses(ctx context.Context, list []tidemark.GrantView) {
+	uses, err := m.counts.Uses(ctx)
+	if err != nil {
+		m.logger.LogAttrs(ctx, slog.LevelError, "what was allowed for good cannot be counted", slog.String("error", err.Error()))
+		return
+	}
+	for i := range list {
+		if g := &list[i]; !g.Pair {
+			u := uses[g.ID]
+			g.Counted(u.Times, u.Last)
+		}
+	}
 }
 
 type revokeDone struct {
@@ -309,7 +365,14 @@ func (m *management) revokeGrant(ctx context.Context, in *struct {
 	Session string `query:"session" doc:"looked up among what holds in every session, and then the newest sessions, if absent"`
 }) (revokeDone, error) {
 	if in.Session == "" {
-		err := m.monitor.Revoke(ctx, "", in.ID, by(ctx), via)
+		always, err := m.monitor.Lasting(ctx)
+		if err != nil {
+			return revokeDone{}, err
+		}
+		is := func(g tidemark.GrantView) bool { return g.ID == in.ID && seenGrant(ctx, &g) }
+		if err = tidemark.ErrNotFound; slices.ContainsFunc(always, is) {
+			err = m.monitor.Revoke(ctx, "", in.ID, by(ctx), via)
+		}
 		if !errors.Is(err, tidemark.ErrNotFound) {
 			return revokeDone{ID: in.ID, Revoked: err == nil}, err
 		}

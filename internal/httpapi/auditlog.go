@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/reports/records"
 	"github.com/tidemark/tidemark/store"
 )
@@ -27,6 +28,7 @@ type record struct {
 	Kind    string           `json:"kind"`
 	Body    strictjson.Value `json:"body"`
 	Hash    string           `json:"hash"`
+	Args    string           `json:"args,omitzero" doc:"of a call whose arguments are kept sealed: what they are, redacted"`
 }
 
 // recordOf shows a body that is no JSON, which only a tampered log has, as text.
@@ -39,6 +41,13 @@ func recordOf(e store.Entry) record {
 		ID: e.ID, Session: e.Session, Seq: e.Seq, Time: time.Unix(0, e.Time).UTC(),
 		Kind: e.Kind, Body: body, Hash: e.Hash.String(),
 	}
+}
+
+// opened is a record with the arguments that are sealed in it beside its body, which is what the hash is of.
+func (m *management) opened(e store.Entry) record {
+	out := recordOf(e)
+	out.Args = records.Sealed(e, m.monitor.Arguments)
+	return out
 }
 
 type recordPage struct {
@@ -90,10 +99,14 @@ func (m *management) listRecords(ctx context.Context, in *auditQuery) (recordPag
 	if err != nil {
 		return page, err
 	}
+	look := sight.At(ctx, m.monitor)
 	if newest {
-		rows, next, err := records.Newest(ctx, m.log, &f, in.Limit)
+		rows, next, err := records.Newest(ctx, m.log, m.monitor.Arguments, &f, in.Limit)
 		for i := range rows {
-			page.Records = append(page.Records, recordOf(rows[i].Entry))
+			if !look.Session(ctx, rows[i].Session) {
+				continue
+			}
+			page.Records = append(page.Records, m.opened(rows[i].Entry))
 		}
 		page.Next = next
 		return page, err
@@ -102,11 +115,11 @@ func (m *management) listRecords(ctx context.Context, in *auditQuery) (recordPag
 	if err != nil {
 		return page, err
 	}
-	for _, e := range entries {
-		page.Records = append(page.Records, recordOf(e))
-	}
 	if len(entries) == store.Page(in.Limit) {
 		page.Next = entries[len(entries)-1].ID
+	}
+	for _, e := range seenEntries(ctx, look, entries) {
+		page.Records = append(page.Records, m.opened(e))
 	}
 	return page, nil
 }

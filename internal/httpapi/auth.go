@@ -110,6 +110,7 @@ type key struct {
 type keyring struct {
 	keys   []key
 	people *roster.Roster
+	joins  Joins // codes that machines join with; nil: none do
 }
 
 // caller is who a token belongs to. A name comes with a token of their own; the zero caller is nobody.
@@ -117,6 +118,8 @@ type caller struct {
 	role  role
 	name  string
 	agent string // whose token it is; "": any agent's
+	// machine is the one elsewhere whose token it is, or its agent's; "": none's.
+	machine string
 }
 
 // String is how the log names them.
@@ -172,6 +175,13 @@ func (k keyring) proof(name string) *proof.Key {
 			return &key
 		}
 	}
+	if k.joins != nil {
+		for _, hash := range k.joins.Keys() {
+			if key := proof.Key(hash); key.Name() == name {
+				return &key
+			}
+		}
+	}
 	return common
 }
 
@@ -190,7 +200,7 @@ func (k keyring) find(secret string) caller {
 	}
 	if p, ok := k.people.Find(secret); ok {
 		roles := map[string]role{roster.AgentRole: agent, "reader": reader, "approver": approver, "admin": admin}
-		found = caller{roles[p.Role], p.Name, p.Agent}
+		found = caller{roles[p.Role], p.Name, p.Agent, p.Machine}
 	}
 	return found
 }

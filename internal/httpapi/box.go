@@ -57,8 +57,12 @@ func (m *management) redeemBox(ctx context.Context, in *redeemInput) (redeemed, 
 	if err != nil {
 		return redeemed{}, err
 	}
+	session, ok := ofMachine(callerOf(ctx).machine, b.Session)
+	if !ok {
+		return redeemed{}, newProblem(http.StatusForbidden, "agent", "this box is of another machine's session")
+	}
 	out := redeemed{
-		Session: b.Session, Call: b.Call, Step: b.Step, Workspace: b.Workspace, Settings: b.Settings, Taint: b.Taint.String(),
+		Session: session, Call: b.Call, Step: b.Step, Workspace: b.Workspace, Settings: b.Settings, Taint: b.Taint.String(),
 		Leaves: b.Leaves, Covered: b.Covered, Ordered: b.Ordered, Temp: b.Temp,
 	}
 	for _, list := range []*[]string{
@@ -110,6 +114,7 @@ type boxAnswer struct {
 	Allow bool   `json:"allow" doc:"it may, until the command has ended"`
 	Open  bool   `json:"open" doc:"a person was asked and has not answered: ask again to wait on"`
 	Why   string `json:"why" doc:"of a refusal, in words for whoever reads the command's output"`
+	No    bool   `json:"no,omitempty" doc:"of a refusal: a person said no"`
 }
 
 // askBox has it decided whether a command in a box may have something outside it. It decides nothing itself.
@@ -135,7 +140,7 @@ func (m *management) askBox(ctx context.Context, in *askInput) (boxAnswer, error
 		}
 		return boxAnswer{Open: true}, nil
 	}
-	return boxAnswer{Why: refusalOf(&v)}, nil
+	return boxAnswer{Why: refusalOf(&v), No: v.Rule == "owner-denied" && !v.Late}, nil
 }
 
 // openBox is the only answer that lets a command in a box have something: it uses up the permit for exactly that.

@@ -176,7 +176,7 @@ func TestWhatABoxMayNotAskFor(t *testing.T) {
 	for name, body := range map[string]string{
 		"a host without a verb":        `{"verb":"","host":"a.example","port":443,"command":"make deploy"}`,
 		"a verb that is none":          `{"verb":"own","host":"a.example","port":443,"command":"make deploy"}`,
-		"a name with a line end in it": `{"verb":"read","host":"a.example\nApproving allows","port":443,"command":"make deploy"}`,
+		"a name with a line end in it": `{"verb":"read","host":"a.example\nIf you approve","port":443,"command":"make deploy"}`,
 		"no port":                      `{"verb":"read","host":"a.example","port":0,"command":"make deploy"}`,
 	} {
 		if a := w.call(agentToken, http.MethodPost, "/v1/box/ask", fmt.Sprintf(`{"ticket":%q,"wants":%s}`, ticket, body)); a.status/100 != 4 {
@@ -246,5 +246,68 @@ func TestAnAnswerThatCannotBeRecordedOpensNothing(t *testing.T) {
 	w.store.failing.Store(1)
 	if a := wants(w, ticket, makes, "connect", "api.example", 443); a.status/100 == 2 {
 		t.Errorf("got %d %s", a.status, a.raw)
+	}
+}
+
+// keeps asks whether something is to be kept that a command left in its box.
+func keeps(w *world, ticket, line, name string) answer {
+	w.t.Helper()
+	const body = `{"ticket":%q,"wants":{"verb":"keep","host":"","port":0,"refs":[%q],"files":[%q],"lines":["+ x"],"command":%q}}`
+	return w.call(agentToken, http.MethodPost, "/v1/box/ask", fmt.Sprintf(body, ticket, name, name+": new, 2 bytes", line))
+}
+
+// BOX-02: what is to be kept is asked about when its command has ended, each time anew, beside what other commands want; nothing else is
+// asked for by a command that has ended.
+func TestWhatIsToBeKeptIsAskedAboutAfterwards(t *testing.T) {
+	w := open(t, "")
+	ticket := runs(w, "s", "c1", makes)
+	if a := w.call(agentToken, http.MethodPost, "/v1/box/ended", fmt.Sprintf(`{"ticket":%q,"exit":0}`, ticket)); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.raw)
+	}
+	if a := wants(w, ticket, makes, "connect", "api.example", 443); a.status/100 == 2 {
+		t.Errorf("a command that has ended reaches somebody: %d %s", a.status, a.raw)
+	}
+	if a := keeps(w, ticket, "make other", "~/.bashrc"); a.status/100 == 2 {
+		t.Errorf("for another line: %d %s", a.status, a.raw)
+	}
+	want(t, keeps(w, ticket, makes, "~/.bashrc"), "open", true)
+	q := theQuestion(w)
+	if says := q["prompt"].(string); !strings.Contains(says, "~/.bashrc") || !strings.HasSuffix(strings.TrimSpace(says), "Keep them?") {
+		t.Errorf("%q", says)
+	}
+	// one that is wanted meanwhile is another question, and neither takes the other's place
+	again := next(w, "s", "c2", "make test")
+	want(t, wants(w, again, "make test", "connect", "api.example", 443), "open", true)
+	if n := len(openQuestions(w)); n != 2 {
+		t.Errorf("%d questions are open", n)
+	}
+	// a newer one of the same kind does
+	want(t, keeps(w, again, "make test", "~/.npmrc"), "open", true)
+	if n := len(openQuestions(w)); n != 2 {
+		t.Errorf("%d questions are open", n)
+	}
+	for _, o := range openQuestions(w) {
+		w.call(approverToken, http.MethodPost, "/v1/approvals/"+o.(map[string]any)["id"].(string), `{"decision":"approve"}`)
+	}
+	wantAllow(t, "after a yes", keeps(w, again, "make test", "~/.npmrc"), true)
+	wantAllow(t, "once more", keeps(w, again, "make test", "~/.npmrc"), false)
+}
+
+func TestANoToWhatIsToBeKeptIsToldFromSilence(t *testing.T) {
+	w := open(t, "")
+	ticket := runs(w, "s", "c1", makes)
+	keeps(w, ticket, makes, "~/.bashrc")
+	answers(w, `{"decision":"deny"}`)
+	a := keeps(w, ticket, makes, "~/.bashrc")
+	wantAllow(t, "after a no", a, false)
+	want(t, a, "no", true)
+	for _, body := range []string{
+		`{"verb":"keep","host":"","port":0,"command":%q}`, `{"verb":"keep","host":"api.example","port":0,"refs":["a"],"files":["a"],"command":%q}`,
+		`{"verb":"keep","host":"","port":0,"refs":["a","b"],"files":["a"],"command":%q}`,
+	} {
+		wants := fmt.Sprintf(body, makes)
+		if a := w.call(agentToken, http.MethodPost, "/v1/box/ask", fmt.Sprintf(`{"ticket":%q,"wants":%s}`, ticket, wants)); a.status/100 != 4 {
+			t.Errorf("%s: %d %s", wants, a.status, a.raw)
+		}
 	}
 }

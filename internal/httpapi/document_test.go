@@ -24,7 +24,23 @@ type document struct {
 
 const documentURL = "http://tidemark.test/openapi.json"
 
+// The document does not depend on what a server was opened with: all worlds share one, which is most of what each would cost.
+var shared struct {
+	sync.Mutex
+	document *document
+}
+
 func readDocument(t testing.TB, w *world) *document {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.document == nil {
+		shared.document = newDocument(t, w)
+	}
+	return shared.document
+}
+
+func newDocument(t testing.TB, w *world) *document {
 	t.Helper()
 	a := w.call("", http.MethodGet, "/openapi.json", "")
 	if a.status != http.StatusOK {

@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -31,7 +33,7 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
-	s := stream{w: w, control: http.NewResponseController(w)}
+	s := stream{w: w, control: http.NewResponseController(w), look: sight.At(r.Context(), a.monitor)}
 	if s.send([]byte(": tidemark\n\n")) != nil {
 		return
 	}
@@ -51,7 +53,7 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 			case <-me.bell:
 				var pieces []piece
 				pieces, behind, q.After = a.tail.take(me)
-				if a.turnedAway(r) || s.pieces(pieces) != nil {
+				if a.turnedAway(r) || s.pieces(r.Context(), pieces) != nil {
 					return
 				}
 			case <-ticker.C:
@@ -84,7 +86,7 @@ func (a *API) catchUp(r *http.Request, s *stream, q *store.EntryQuery, me *watch
 		}
 		if len(entries) > 0 {
 			q.After = entries[len(entries)-1].ID
-			if s.records(entries) != nil {
+			if s.records(seenEntries(r.Context(), s.look, entries)) != nil {
 				return errLeft
 			}
 			continue
@@ -130,6 +132,7 @@ func (a *API) streamQuery(r *http.Request) (store.EntryQuery, *Problem) {
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	look    *sight.Look // of the log: which sessions it is told of
 	buf     bytes.Buffer
 }
 
@@ -147,13 +150,15 @@ func (s *stream) records(entries []store.Entry) error {
 }
 
 // pieces sends records that are ready to go out.
-func (s *stream) pieces(list []piece) error {
-	if len(list) == 0 {
-		return nil
-	}
+func (s *stream) pieces(ctx context.Context, list []piece) error {
 	s.buf.Reset()
 	for _, p := range list {
-		s.buf.Write(p.text)
+		if s.look.Session(ctx, p.session) {
+			s.buf.Write(p.text)
+		}
+	}
+	if s.buf.Len() == 0 {
+		return nil
 	}
 	return s.send(s.buf.Bytes())
 }

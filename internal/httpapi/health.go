@@ -91,7 +91,7 @@ func (m *management) proof(ctx context.Context, in *proofInput) (proof.Answer, e
 	if key == nil {
 		return proof.Answer{}, notFound("there is no agent token to prove anything with")
 	}
-	at := m.at()
+	at := m.metAt(ctx)
 	if at == "" { // nobody announced it: where the client has reached it
 		if local, ok := ctx.Value(http.LocalAddrContextKey).(net.Addr); ok {
 			at = "http://" + local.String()

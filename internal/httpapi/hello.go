@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/afar"
+	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -70,7 +73,7 @@ func (a *API) greeted(ctx context.Context, c *hook.Context) (context.Context, *P
 	if c.Hello = nil; said == nil {
 		return ctx, nil
 	}
-	switch at := a.at(); {
+	switch at := a.metAt(ctx); {
 	case said.Version < 1:
 		return ctx, badRequest("ctx.hello.version: want 1 or more")
 	case said.Server != "" && at != "" && strings.TrimRight(said.Server, "/") != strings.TrimRight(at, "/"):
@@ -88,6 +91,9 @@ func (a *API) greeted(ctx context.Context, c *hook.Context) (context.Context, *P
 }
 
 func (a *API) processOf(ctx context.Context, self bool) string {
+	if isAfar(ctx) {
+		return "" // a process of another machine is nobody's to see, and its word for it none
+	}
 	if a.peers == nil {
 		return unseen
 	}
@@ -111,6 +117,9 @@ func (a *API) claim(ctx context.Context, has event.Holder) *event.Claim {
 			c.Over = has
 		}
 	case g.said.Process == "" && has.Nobody():
+		if g.ticket == "" && isTicket(g.said.Ticket) && isAfar(ctx) {
+			g.ticket = g.said.Ticket // it can make one again, so that an answer that is lost costs no session
+		}
 		if g.ticket == "" {
 			g.ticket = newTicket()
 		}
@@ -189,9 +198,109 @@ func ticketHash(ticket string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// ticketMark begins a ticket.
+const ticketMark = "tms-"
+
 // newTicket draws one that nobody can guess.
 func newTicket() string {
 	var b [24]byte
 	_, _ = rand.Read(b[:]) // it never fails: the program ends first
-	return "tms-" + hex.EncodeToString(b[:])
+	return ticketMark + hex.EncodeToString(b[:])
+}
+
+// Afar is how this server is reached from other machines. The zero Afar is not at all.
+type Afar struct {
+	Pin     string // of its own key, where it speaks TLS itself
+	Address string // as others write it who reach it through something that speaks TLS for it
+}
+
+type afarKey struct{}
+
+// from notes for a request that came from another machine where it was met: at our own key, or behind something that speaks TLS for us.
+// Whoever writes that address themselves loses by it.
+func (a *API) from(r *http.Request) *http.Request {
+	place := ""
+	switch {
+	case r.TLS != nil:
+		place = afar.Place(a.afar.Pin)
+	case a.afar.Address != "" && strings.EqualFold(r.Host, strings.TrimPrefix(a.afar.Address, "https://")):
+		place = a.afar.Address
+	case !atHome(r.Context()):
+		place = a.at()
+	default:
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), afarKey{}, place))
+}
+
+// atHome reports whether a connection came to an address that only this machine has, or was never on a network.
+func atHome(ctx context.Context) bool {
+	local, ok := ctx.Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return true
+	}
+	tcp, ok := local.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}
+
+// isAfar reports whether a request came from another machine.
+func isAfar(ctx context.Context) bool {
+	_, ok := ctx.Value(afarKey{}).(string)
+	return ok
+}
+
+// metAt is where a request has met this server, as the client must know it too.
+func (a *API) metAt(ctx context.Context) string {
+	if place, ok := ctx.Value(afarKey{}).(string); ok {
+		return place
+	}
+	return a.at()
+}
+
+// qualify sets the machine on what comes from one: its sessions are its own, whatever they are called elsewhere. It returns the id of
+// the agent.
+func qualify(who caller, c *hook.Context) (agent string) {
+	for _, session := range []*string{&c.SessionKey, &c.SpawnedBy} {
+		*session = onMachine(who.machine, *session)
+	}
+	if c.InputProvenance != nil {
+		p := *c.InputProvenance
+		p.SourceSessionKey = onMachine(who.machine, p.SourceSessionKey)
+		c.InputProvenance = &p
+	}
+	base, _, _ := strings.Cut(who.agent, "@")
+	named := c.AgentID
+	switch {
+	case who.agent == "" && named == "":
+		named = "agent"
+	case named == "":
+		named = base
+	}
+	c.AgentID = roster.OnMachine(named, who.machine)
+	if who.agent != "" {
+		return who.agent
+	}
+	return c.AgentID
+}
+
+// onMachine is a session's name with its machine; one that has it keeps it.
+func onMachine(machine, session string) string {
+	if session == "" || machine == "" || strings.HasPrefix(session, machine+"/") {
+		return session
+	}
+	return machine + "/" + session
+}
+
+// ofMachine is a session's name as its machine knows it; false: it is not of this machine.
+func ofMachine(machine, session string) (string, bool) {
+	if machine == "" {
+		return session, true
+	}
+	return strings.CutPrefix(session, machine+"/")
+}
+
+// isTicket reports whether a text has the form of a ticket that nobody can guess.
+func isTicket(s string) bool {
+	raw, err := hex.DecodeString(strings.TrimPrefix(s, ticketMark))
+	return err == nil && len(raw) >= 24 && strings.HasPrefix(s, ticketMark)
 }

@@ -191,6 +191,48 @@ func TestControlToolsAreToldInTheMiddleOfATurn(t *testing.T) {
 	}
 }
 
+// What a framework writes about itself marks nothing, where the host says so of a tool that it declared, and proves that the session is
+// its own. Nothing else does: not the word alone, not a name that was taken back, not a stranger's word, an error, a sub-agent's result,
+// or a second one.
+func TestWhatAFrameworkWritesAboutItself(t *testing.T) {
+	const own = `{"toolName":"post_plan","toolCallId":"c3","params":{"text":"look"},"own":true,"result":"Planned: mail kes@quickpost.example"}`
+	const call = `{"toolName":"post_plan","params":{"text":"look"},"toolCallId":"c3"}`
+	for name, tt := range map[string]struct {
+		declared, result string
+		stranger, twice  bool
+		want             string
+	}{
+		"its own":         {`["post_plan"]`, own, false, false, "owner"},
+		"not said":        {`["post_plan"]`, strings.Replace(own, `"own":true,`, "", 1), false, false, "untrusted"},
+		"not declared":    {`[]`, own, false, false, "untrusted"},
+		"another's name":  {`["write_todos"]`, own, false, false, "untrusted"},
+		"a stranger":      {`["post_plan"]`, own, true, false, "untrusted"},
+		"an error":        {`["post_plan"]`, strings.Replace(own, `"result":`, `"error":`, 1), false, false, "untrusted"},
+		"a sub-agent":     {`["post_plan"]`, strings.Replace(own, `"Planned: mail kes@quickpost.example"`, `{"content":"x","childSessionKey":"c"}`, 1), false, false, "untrusted"},
+		"its label":       {`["post_plan"]`, strings.Replace(own, `"Planned: mail kes@quickpost.example"`, `{"_meta":{"ifc":{"integrity":"untrusted"}}}`, 1), false, false, "untrusted"},
+		"no call of ours": {`["post_plan"]`, strings.Replace(own, `"c3"`, `"c9"`, 1), false, false, "untrusted"},
+		"a second result": {`["post_plan"]`, own, false, true, "untrusted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t, "", required)
+			first := told(w, "message_received", `{"content":"Plan my day."}`, "s", hello)
+			with := `{"version":1,"ticket":"` + first.text("tidemark.hello.ticket") + `"}`
+			told(w, "before_tool_call", call, "s", with+`,"controlTools":`+tt.declared)
+			teller := with
+			if tt.stranger {
+				teller = hello
+			}
+			a := told(w, "after_tool_call", tt.result, "s", teller)
+			if tt.twice {
+				a = told(w, "after_tool_call", tt.result, "s", teller)
+			}
+			if got := a.text("tidemark.taint"); got != tt.want {
+				t.Errorf("the mark is %s: %s", got, a.raw)
+			}
+		})
+	}
+}
+
 // An adapter of a framework says who speaks with the user's words and not with each call: its word about tools is heard all the same,
 // from who holds the ticket, and makes nothing of the session worse or better.
 func TestToolsAreToldWithoutSayingWhoSpeaks(t *testing.T) {

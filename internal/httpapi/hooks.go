@@ -101,7 +101,14 @@ func (a *API) runHook(w http.ResponseWriter, r *http.Request, name hook.Name) (a
 
 // ownAgent sets the id of the agent whose token a hook came with. Another one's name is refused, and so is another one's session.
 func (a *API) ownAgent(ctx context.Context, c *hook.Context) *Problem {
-	own := callerOf(ctx).agent
+	who := callerOf(ctx)
+	own := who.agent
+	if isAfar(ctx) {
+		c.Record, c.RecordSum = "", "" // a file of another machine, which cannot be looked at here
+	}
+	if who.machine != "" {
+		own = qualify(who, c)
+	}
 	if own == "" {
 		return nil
 	}

@@ -185,7 +185,7 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 		Content: resultText(event), Error: event.Error != "", Labels: tool.LabelsIn(event.Result),
 	}}
 	o.From, o.Declared = resultSource(event.Result, c)
-	o.Caution = declaresCaution(event.Result)
+	o.Caution, o.Own = declaresCaution(event.Result), event.Own
 	if err := a.told(ctx, &o, c); err != nil {
 		return nil, err
 	}

@@ -2,8 +2,11 @@ package httpapi_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
 // MAN-09: a yes for good is given, listed with who gave it and when, and taken back over HTTP.
@@ -36,6 +39,20 @@ func TestAYesForGoodByHTTP(t *testing.T) {
 	if got := listed.list("grants"); len(got) != 1 || !strings.Contains(string(listed.raw), `"always":true`) ||
 		!strings.Contains(string(listed.raw), `"given":`) || !strings.Contains(string(listed.raw), `"session":""`) {
 		t.Errorf("got %s", listed.raw)
+	}
+	times := func(grants []any) any { g, _ := grants[0].(map[string]any); return g["times"] }
+	if got := times(listed.list("grants")); got != float64(1) {
+		t.Errorf("it was used %v times, want 1", got)
+	}
+	again, err := httpapi.New(w.options) // as after a restart: nothing but the log is left
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(again.Handler())
+	defer server.Close()
+	w.url = server.URL
+	if got := times(w.get("/v1/grants").list("grants")); got != float64(1) {
+		t.Errorf("after a restart it was used %v times, want 1", got)
 	}
 	want(t, w.call(approverToken, http.MethodDelete, "/v1/grants/"+grant, ""), "revoked", true)
 	want(t, ask("last", "Closed again."), "tidemark.verdict", "confirm")

@@ -8,6 +8,7 @@ import (
 	"path"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -42,7 +43,7 @@ type management struct {
 }
 
 // newRoutes adds every route there is.
-func (a *API) newRoutes(o Options) (*routes, error) {
+func (a *API) newRoutes(o Options) *routes {
 	t := newRouter(a)
 	m := &management{API: a, huma: huma.NewAPI(document(o.Version), humago.NewAdapter(bodyChecks{t}, ""))}
 	m.huma.UseMiddleware(func(c huma.Context, next func(huma.Context)) { next(badRequests{c}) })
@@ -57,6 +58,7 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.hostRoutes()
 	m.consoleRoutes()
 	m.peopleRoutes()
+	m.machineRoutes()
 	m.lookBackRoutes()
 	m.mcpRoutes()
 	m.boxRoutes()
@@ -70,15 +72,18 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	t.HandleFunc("POST "+pins.Path, a.servePins)
 	t.HandleFunc("GET /metrics", a.metrics.handler().ServeHTTP)
 	describe(m.huma.OpenAPI())
-	spec, err := json.Marshal(m.huma.OpenAPI())
-	if err != nil {
-		return nil, fmt.Errorf("write API document: %w", err)
-	}
-	t.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+	// The most costly part of a start, and few ask for it.
+	spec := sync.OnceValues(func() ([]byte, error) { return json.Marshal(m.huma.OpenAPI()) })
+	t.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		body, err := spec()
+		if err != nil {
+			a.writeProblem(w, "", a.explain(r.Context(), fmt.Errorf("write API document: %w", err)))
+			return
+		}
 		w.Header().Set("Content-Type", "application/openapi+json")
-		_, _ = w.Write(spec) // a client that is gone cannot be told
+		_, _ = w.Write(body) // a client that is gone cannot be told
 	})
-	return t, nil
+	return t
 }
 
 // document is the empty API document and how bodies are read and written.

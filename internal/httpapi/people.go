@@ -27,10 +27,12 @@ func (m *management) peopleRoutes() {
 }
 
 type personRow struct {
-	Name  string    `json:"name"`
-	Role  string    `json:"role" enum:"reader,approver,admin,agent"`
-	Agent string    `json:"agent,omitzero" doc:"of an agent's token: its id"`
-	Made  time.Time `json:"made"`
+	Name  string `json:"name"`
+	Role  string `json:"role" enum:"reader,approver,admin,agent"`
+	Agent string `json:"agent,omitzero" doc:"of an agent's token: its id"`
+	// Machine is that of an agent's token whose agent runs elsewhere.
+	Machine string    `json:"machine,omitzero" doc:"of an agent's token: the machine elsewhere that it runs on"`
+	Made    time.Time `json:"made"`
 }
 
 type peopleList struct {
@@ -40,7 +42,7 @@ type peopleList struct {
 func (m *management) listPeople(context.Context, *struct{}) (peopleList, error) {
 	out := peopleList{People: []personRow{}}
 	for _, p := range m.keys.people.List() {
-		out.People = append(out.People, personRow{p.Name, p.Role, p.Agent, p.Made})
+		out.People = append(out.People, personRow{p.Name, p.Role, p.Agent, p.Machine, p.Made})
 	}
 	return out, nil
 }
@@ -56,9 +58,14 @@ type newPerson struct {
 func (m *management) addPerson(ctx context.Context, in *struct {
 	Body struct {
 		Name string `json:"name" doc:"small letters, digits, dots, dashes and underscores"`
-		Role string `json:"role" enum:"reader,viewer,approver,admin" doc:"viewer is another word for reader"`
+		Role string `json:"role" enum:"reader,viewer,approver,admin,machine" doc:"viewer is reader; machine: of one elsewhere"`
 	}
 }) (newPerson, error) {
+	if in.Body.Role == roster.MachineRole { // it approves nothing
+		return m.added(func(r *roster.Roster) (string, error) {
+			return r.AddMachine(ctx, roster.Actor{By: by(ctx), Via: via}, in.Body.Name)
+		})
+	}
 	if err := m.proven(); err != nil {
 		return newPerson{}, err
 	}
@@ -76,6 +83,11 @@ func (m *management) addAgent(ctx context.Context, in *struct {
 }) (newPerson, error) {
 	if own := callerOf(ctx).agent; own != "" {
 		return newPerson{}, newProblem(http.StatusForbidden, "role", "this token is the agent "+own+"'s, and makes no others")
+	}
+	if machine := callerOf(ctx).machine; machine != "" {
+		return m.added(func(r *roster.Roster) (string, error) {
+			return r.AddAgentOf(ctx, roster.Actor{By: by(ctx), Via: via}, machine, in.Body.Agent)
+		})
 	}
 	return m.added(func(r *roster.Roster) (string, error) {
 		return r.AddAgent(ctx, roster.Actor{By: by(ctx), Via: via}, in.Body.Name, in.Body.Agent)
@@ -114,5 +126,5 @@ func (m *management) revokePerson(ctx context.Context, in *struct {
 	if err == nil && m.desk != nil {
 		err = m.desk.EndOf(ctx, p.By(), by(ctx))
 	}
-	return personRow{p.Name, p.Role, p.Agent, p.Made}, err
+	return personRow{p.Name, p.Role, p.Agent, p.Machine, p.Made}, err
 }

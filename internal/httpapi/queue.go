@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
@@ -20,8 +21,8 @@ import (
 func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 	s := queueStream{api: a, known: map[string]shown{}, stream: stream{w: w, control: http.NewResponseController(w)}}
 	asked := a.feed.QuestionsChanged() // before reading, or a question could slip in between
-	list, err := a.queue.Questions(r.Context())
-	definitions, failed := a.notices(r.Context())
+	list, err := a.waitingFor(r.Context())
+	definitions, failed := a.noticesFor(r.Context())
 	if err := errors.Join(err, failed); err != nil {
 		a.writeProblem(w, "", a.explain(r.Context(), err))
 		return
@@ -55,10 +56,24 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		asked = a.feed.QuestionsChanged()
-		if list, err = a.queue.Questions(r.Context()); err != nil || s.changes(r.Context(), list) != nil {
+		if list, err = a.waitingFor(r.Context()); err != nil || s.changes(r.Context(), list) != nil {
 			return // the client reconnects
 		}
 	}
+}
+
+// waitingFor are the questions that whoever asks may see.
+func (a *API) waitingFor(ctx context.Context) ([]tidemark.Question, error) {
+	list, err := a.queue.Questions(ctx)
+	return seen(ctx, list), err
+}
+
+// noticesFor are the definitions that wait: servers are everybody's, and are shown to whoever sees everything.
+func (a *API) noticesFor(ctx context.Context) ([]pins.Notice, error) {
+	if !sight.From(ctx).Whole() {
+		return []pins.Notice{}, nil
+	}
+	return a.notices(ctx)
 }
 
 // definitionList is what of MCP servers waits for a person.
@@ -120,7 +135,7 @@ func (s *queueStream) gone(ctx context.Context, open map[string]bool) error {
 
 // definitions sends those that wait for a person, all of them, where they are others than before.
 func (s *queueStream) definitions(ctx context.Context) error {
-	list, err := s.api.notices(ctx)
+	list, err := s.api.noticesFor(ctx)
 	if err != nil || !s.isNew(list) {
 		return err
 	}

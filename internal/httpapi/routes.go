@@ -84,6 +84,10 @@ func accessOfPeople() map[string]need {
 		"POST /v1/servers/{name}/accept": needApprover,
 		"POST " + pins.Path:              needAgent,
 
+		"POST /v1/machines": needAdmin,
+		"GET /v1/machine":   needAgent,
+		"POST /v1/join":     needNothing, // the code is in it
+
 		"GET /v1/people":           needReader,
 		"POST /v1/people":          needAdmin,
 		"DELETE /v1/people/{name}": needAdmin,
@@ -119,12 +123,16 @@ func (t *routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Re
 	n := t.access[pattern]
 	t.served = append(t.served, pattern)
 	t.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		hook := hookOf(r)
 		who, p := t.api.keys.admit(r, n)
+		if p == nil {
+			r, p = t.api.look(withCaller(r, who), pattern, who)
+		}
 		if p != nil {
-			t.api.writeProblem(w, hookOf(r), p)
+			t.api.writeProblem(w, hook, p)
 			return
 		}
-		h(w, withCaller(r, who))
+		h(w, r)
 	})
 }
 
@@ -164,7 +172,7 @@ func (t *routes) serveHook(w http.ResponseWriter, r *http.Request) {
 		t.api.writeProblem(w, hookOf(r), p)
 		return
 	}
-	if who.agent != "" {
+	if who.agent != "" || who.machine != "" {
 		r = withCaller(r, who)
 	}
 	t.api.serveHook(w, r)

@@ -58,7 +58,7 @@ func (a *API) serve(rw http.ResponseWriter, r *http.Request) {
 		a.writeProblem(w, hookOf(r), p)
 		return
 	}
-	a.routes.ServeHTTP(w, r)
+	a.routes.ServeHTTP(w, a.from(r))
 }
 
 // contain turns a panic into an error that lets nothing through.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -112,32 +113,48 @@ func rowOf(v *tidemark.View) sessionRow {
 
 // eachSession visits a page of sessions until visit says no; the view is nil if the
 // session's log cannot be read. Next is where the page after it starts, empty if there
-// is none.
+// is none. What is hidden takes no place in a page, and no page begins after it: its name would be told.
 func (m *management) eachSession(
 	ctx context.Context, q store.SessionQuery, visit func(store.Session, *tidemark.View) bool,
 ) (next string, err error) {
-	rows, err := m.log.Sessions(ctx, q)
-	if err != nil {
-		return "", err
-	}
-	for _, r := range rows {
-		view := new(tidemark.View)
-		if *view, err = m.monitor.View(ctx, r.Name); err != nil {
-			if ctx.Err() != nil {
+	for left := store.Page(q.Limit); ; {
+		rows, err := m.log.Sessions(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		for _, r := range rows {
+			view, err := m.viewOf(ctx, r.Name)
+			if err != nil {
 				return "", err
 			}
-			m.logger.LogAttrs(ctx, slog.LevelError, "session cannot be read",
-				slog.String("session", r.Name), slog.String("error", err.Error()))
-			view = nil
+			if s := sight.From(ctx); !s.Whole() && (view == nil || !s.Agent(view.Agent)) {
+				continue
+			}
+			if !visit(r, view) {
+				return "", nil
+			}
+			if left--; left == 0 {
+				return r.Name, nil
+			}
 		}
-		if !visit(r, view) {
+		if len(rows) < store.Page(q.Limit) {
 			return "", nil
 		}
+		q.After = rows[len(rows)-1].Name
 	}
-	if len(rows) < store.Page(q.Limit) {
-		return "", nil
+}
+
+// viewOf is a session of a page; nil: its log cannot be read.
+func (m *management) viewOf(ctx context.Context, name string) (*tidemark.View, error) {
+	v, err := m.monitor.View(ctx, name)
+	switch {
+	case err == nil:
+		return &v, nil
+	case ctx.Err() != nil:
+		return nil, err
 	}
-	return rows[len(rows)-1].Name, nil
+	m.logger.LogAttrs(ctx, slog.LevelError, "session cannot be read", slog.String("session", name), slog.String("error", err.Error()))
+	return nil, nil //nolint:nilnil // it is one, of which nothing else is known
 }
 
 // lookBack is how many sessions are searched for something whose session is not named.
@@ -146,7 +163,7 @@ const lookBack = 1000
 // findSession is the named session, or the first of the newest ones that fits.
 func (m *management) findSession(ctx context.Context, name string, fits func(*tidemark.View) bool) (*tidemark.View, error) {
 	if name != "" {
-		v, err := m.monitor.View(ctx, name)
+		v, err := m.seenView(ctx, name)
 		if err == nil && !fits(&v) {
 			err = tidemark.ErrNotFound
 		}
@@ -184,7 +201,7 @@ func (m *management) sessionBegun(ctx context.Context, in *keyInput) (begun, err
 	if err := checkPath(in.Key); err != nil {
 		return out, err
 	}
-	v, err := m.monitor.View(ctx, in.Key)
+	v, err := m.monitor.View(ctx, onMachine(callerOf(ctx).machine, in.Key)) // a machine is told of its own
 	if errors.Is(err, tidemark.ErrNotFound) {
 		return out, nil
 	}
@@ -198,13 +215,13 @@ type handshake struct {
 }
 
 // sessionHandshake gives a host's plugin what it shows the proxy in a session's requests.
-func (m *management) sessionHandshake(_ context.Context, in *keyInput) (handshake, error) {
+func (m *management) sessionHandshake(ctx context.Context, in *keyInput) (handshake, error) {
 	out := handshake{Session: in.Key}
 	if err := checkPath(in.Key); err != nil {
 		return out, err
 	}
 	if m.greet != nil {
-		out.Line = m.greet(in.Key)
+		out.Line = m.greet(onMachine(callerOf(ctx).machine, in.Key))
 	}
 	return out, nil
 }

@@ -36,8 +36,9 @@ type watcher struct {
 
 // piece is a record as it goes out.
 type piece struct {
-	id   int64
-	text []byte // everybody's
+	id      int64
+	session string
+	text    []byte // everybody's
 }
 
 // maxQueue bounds what is kept for a client that does not read: places, since the records are everybody's.
@@ -174,7 +175,7 @@ func (t *tail) hand(e *store.Entry) {
 			w.fallBack()
 			continue
 		}
-		w.queue, w.after = append(w.queue, piece{e.ID, text}), e.ID
+		w.queue, w.after = append(w.queue, piece{e.ID, e.Session, text}), e.ID
 		w.ring()
 	}
 }

@@ -17,16 +17,22 @@ const (
 	maxWidth = 2000 // characters of one line
 )
 
-// Whole is the call with nothing folded.
-func (c *Card) Whole() string { return c.call(true) }
+// Whole is the call with nothing folded, and what was read that only the user may read.
+func (c *Card) Whole() string {
+	out := c.call(true)
+	for _, line := range c.WasRead() {
+		out += "\n" + Read + ": " + text.Seen(strings.Join(strings.Fields(line), " "))
+	}
+	return out
+}
 
 // call is the tool and its arguments, one below the other. A line of a value stands behind a bar, so that none can be
-// taken for one of ours, and a value that is missing has a mark before its name.
+// taken for one of ours, a value that is missing has a mark before its name, and a line that holds what was read before its bar.
 func (c *Card) call(whole bool) string {
 	var b strings.Builder
 	b.WriteString(text.Visible(c.Tool))
 	for _, v := range strictjson.Flat(c.Args) {
-		lacks := slices.ContainsFunc(c.Values, func(s event.Shown) bool { return s.Lacks && at(s.Path, v.Path) })
+		lacks := slices.ContainsFunc(c.Values, func(s event.Shown) bool { return s.Lacks && At(s.Path, v.Path) })
 		mark := "  "
 		if lacks {
 			mark = "! "
@@ -42,7 +48,11 @@ func (c *Card) call(whole bool) string {
 				fmt.Fprintf(&b, "\n    … %d more lines are folded here: tidemark approvals --whole, or the console", len(lines)-i)
 				break
 			}
-			b.WriteString("\n    | " + folded(l, whole || lacks))
+			bar := "\n    | "
+			if c.carried(v.Path, l) {
+				bar = "\n  ! | "
+			}
+			b.WriteString(bar + folded(l, whole || lacks))
 		}
 	}
 	return b.String()
@@ -70,8 +80,8 @@ const (
 	maxName   = 120
 )
 
-// at reports whether a value of the call stands at the path of a slot: a list is one slot, and its entries are values.
-func at(slot, path string) bool {
+// At reports whether a value of the call stands at the path of a slot: a list is one slot, and its entries are values.
+func At(slot, path string) bool {
 	return slot != "" && (slot == path || bare(slot) == bare(path))
 }
 

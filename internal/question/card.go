@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -22,8 +23,16 @@ import (
 // several lines holds one thing in each.
 type Line struct{ Name, Text string }
 
-// Missing is the name of the paragraph that says which values no item of the mandate holds.
-const Missing = "Missing"
+// The names of paragraphs that others look for.
+const (
+	Call    = "Call"
+	Why     = "Why it is asked" // which values nothing of what the user asked for holds, and where they come from
+	Asked   = "You said"
+	Read    = "Was read"
+	Opens   = "If you approve"
+	NotRead = "Not read"
+	Plan    = "Your task, as it was understood"
+)
 
 // Card is what is known of a held call.
 type Card struct {
@@ -36,10 +45,12 @@ type Card struct {
 	Item       *event.Covering // the item that comes closest; nil: none
 	Words      []event.Said
 	Sources    []trust.Source
+	Carries    []event.Carried // what its texts hold of results
 	Opinion    *event.Opinion
 	People     int      // how many must approve, where a rule of the policy says so
 	Agreed     []string // who approves, where it takes several people
 	Wordless   bool     // what the user says is not known here
+	Plan       []string // what the task was understood as, item by item
 	Unread     string   // why no model has read it: none, late or failed
 	Abandoned  bool     // nobody waits for the answer
 
@@ -65,9 +76,10 @@ var unread = map[string]string{
 	"failed": "no model has read your message: it could not, so the plain words alone count",
 }
 
-// Lines are the question as every surface shows it.
+// Lines are the question as every surface shows it: what would happen, the call, why it is asked and where that comes from,
+// what the user said, what a yes opens and who else must agree. No paragraph says what one before it has said.
 func (c *Card) Lines() []Line {
-	out := []Line{{"", c.Head()}, {"Call", c.call(false)}}
+	out := []Line{{"", c.Head()}, {Call, c.call(false)}}
 	add := func(name string, items ...string) {
 		for i, item := range items {
 			items[i] = text.Seen(strings.Join(strings.Fields(item), " ")) // nobody's words begin a line
@@ -76,32 +88,23 @@ func (c *Card) Lines() []Line {
 			out = append(out, Line{name, strings.Join(items, "\n")})
 		}
 	}
-	var lacks, rest []string
-	for _, v := range c.Values {
-		switch {
-		case v.Lacks:
-			lacks = append(lacks, Whence(v))
-		case v.Has != "none":
-			rest = append(rest, Whence(v))
-		}
-	}
-	add(Missing, lacks...)
-	add("Behind the rest", rest...)
-	if i := c.Item; i != nil && i.ID != "" {
+	add(Carries, c.carries()...)
+	add(Why, c.why()...)
+	add(Asked, c.said()...)
+	if i := c.Item; i != nil && i.ID != "" && !c.quotes(i.Quote) {
 		add("You asked", Named(i))
 	}
-	add("You said", c.said()...)
 	if c.Wordless {
-		add("You said", wordsUnknown)
+		add(Asked, wordsUnknown)
 	}
-	if why := unread[c.Unread]; why != "" {
-		add("Not read", why)
-	}
-	add("Context holds", c.holds()...)
+	add(Read, c.holds()...)
 	if o := c.Opinion; o != nil {
 		add("Auditor", strings.Trim(o.Answer+": "+o.Reason, ": "))
 	}
-	add("Approving allows", c.opens()...)
+	add(Opens, c.opens()...)
+	if way := c.WayOut(); way != "" {
+		add("Without a yes", "the agent can "+way)
+	}
 	if c.People > 1 && len(c.Agreed) == 0 {
 		add("It takes", fmt.Sprintf("%d people, each under their own name; the first yes alone lets nothing run", c.People))
 	}
@@ -111,7 +114,153 @@ func (c *Card) Lines() []Line {
 	if c.Abandoned {
 		add("Nobody waits", NobodyWaits)
 	}
+	add(Plan, c.Plan...)
+	add("The rest", c.rest()...)
+	if why := unread[c.Unread]; why != "" {
+		add(NotRead, why)
+	}
 	return out
+}
+
+// quotes reports whether words that gave an item are among those that are shown: then they are not told again.
+func (c *Card) quotes(words string) bool {
+	plain := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	words = strings.Trim(plain(words), " .,;:!?")
+	return words != "" && slices.ContainsFunc(c.Words[max(0, len(c.Words)-maxWords):], func(w event.Said) bool {
+		return strings.Contains(plain(strings.ReplaceAll(w.Text, "`", "")), words) || strings.Contains(plain(w.Text), words)
+	})
+}
+
+// slots are the kinds of what a call is made of, as people say them.
+var slots = map[string]string{
+	"act": "what it does", "aim": "whom or where it goes to", "object": "what it is done to", "measure": "how much",
+	"cargo": "what it says",
+	"order": "what is run", "place": "where it is put", "key": "the key",
+}
+
+// slotted is the kind of a slot in words.
+func slotted(kind string) string {
+	if words, ok := slots[kind]; ok {
+		return words
+	}
+	return text.Shown(kind)
+}
+
+// maxRepeated is how long a value may be to be named again beside why it is asked about: in the call it stands whole.
+const maxRepeated = 100
+
+// why are what is missing, each value once, with all that speaks against it.
+func (c *Card) why() []string {
+	var keys, places []string
+	var told [][]string
+	others := slices.ContainsFunc(c.Values, func(v event.Shown) bool { return v.Lacks && v.Path != "" })
+	values := slices.Clone(c.Values)
+	slices.SortStableFunc(values, func(a, b event.Shown) int { return weight(a.Slot) - weight(b.Slot) })
+	for _, v := range values {
+		if !v.Lacks || v.Why == notFound && v.Path == "" && others {
+			continue // of the act the first paragraph says enough
+		}
+		place, because := slotted(v.Slot), c.beside(v)
+		covered := c.covered(v)
+		if because == "" && !covered {
+			continue
+		}
+		if v.Path != "" {
+			place = name(v.Path)
+		}
+		key := place + "\x00" + v.Value
+		if v.Path != "" && v.Value != "" && (covered || len(v.Value) <= maxRepeated && !strings.Contains(v.Why, "“")) {
+			place += " = " + text.Visible(v.Value) // a passage has it in it
+		}
+		if i := slices.Index(keys, key); i < 0 {
+			keys, places, told = append(keys, key), append(places, place), append(told, []string{because})
+		} else if !slices.Contains(told[i], because) {
+			told[i] = append(told[i], because)
+		}
+	}
+	for i := range places {
+		places[i] = strings.TrimSuffix(places[i]+": "+strings.Join(told[i], "; "), ": ")
+	}
+	return places
+}
+
+// covered reports whether the call as it is shown does not hold a value that is asked about, because it is left out there as a secret
+// or as content: then it is told beside why it is asked, or nobody could tell what they answer.
+func (c *Card) covered(v event.Shown) bool {
+	if v.Path == "" || v.Value == "" {
+		return false
+	}
+	return !slices.ContainsFunc(strictjson.Flat(c.Args), func(l strictjson.Leaf) bool {
+		return At(v.Path, l.Path) && strings.Contains(l.Text, v.Value)
+	})
+}
+
+// notFound is said of an act that nothing asks for; the first paragraph says it too.
+const notFound = "I could not find it in your words"
+
+// weight puts whom it goes to before what it says.
+func weight(slot string) int {
+	if slot == "cargo" {
+		return 1
+	}
+	return 0
+}
+
+// beside are the reasons of a value but for what the first paragraph has said; empty: nothing more.
+func (c *Card) beside(v event.Shown) string {
+	if v.Why == c.Reason && c.Would() != "" {
+		v.Why = ""
+	}
+	return strings.TrimPrefix(reasons(v), "; ")
+}
+
+// reasons are what speaks against a value: why it does, where it comes from, and what it could be taken for.
+func reasons(v event.Shown) string {
+	out := v.Why
+	switch {
+	case titled(v) && v.Path != "":
+		out += "; it is called " + text.Quote(v.Title)
+	case v.Title != "" && v.Path != "":
+		out += "; it stands in the record " + text.Quote(v.Title)
+	}
+	from, by, _ := strings.Cut(v.From, ", written by ")
+	switch said := strings.HasPrefix(v.Why, "it stands in "+from+":"); { // of what is quoted nothing counts
+	case from == "" || said && by == "":
+	case said:
+		out += "; written by " + by
+	default:
+		out += "; it comes from " + v.From
+	}
+	if v.Look != "" {
+		out += "; LOOK CLOSELY: " + v.Look
+	}
+	return out
+}
+
+// rest are the values that are in order, by why they are: they stand in the call.
+func (c *Card) rest() []string {
+	var whys, names []string
+	for _, v := range c.Values {
+		if v.Lacks || v.Has == "none" || v.Path == "" || v.Why == "" {
+			continue
+		}
+		called := name(v.Path)
+		if c.covered(v) {
+			called += " = " + text.Visible(v.Value)
+		}
+		if v.Title != "" {
+			called += ", called " + text.Quote(v.Title) + ","
+		}
+		if i := slices.Index(whys, v.Why); i >= 0 {
+			names[i] += ", " + called
+			continue
+		}
+		whys, names = append(whys, v.Why), append(names, called)
+	}
+	for i := range names {
+		names[i] += ": " + whys[i]
+	}
+	return names
 }
 
 // Named is an item in words: its id, who gave it, and the words that did.
@@ -151,16 +300,34 @@ func (c *Card) said() []string {
 	return out
 }
 
-// holds are what made the context distrusted.
+// holds are what was read of others, but for what was named already.
 func (c *Card) holds() []string {
 	var out []string
 	for i, s := range c.Sources {
-		if i == maxSources {
+		if c.passage(s) {
+			s.Excerpt, s.Author = "", "" // what it says stands above
+			if s.Detail == "" {
+				continue
+			}
+		}
+		if len(out) == maxSources {
 			return append(out, fmt.Sprintf("and %d more", len(c.Sources)-i))
 		}
-		out = append(out, Describe(s))
+		s, folded := folds(s)
+		line := strings.TrimSuffix(Describe(s), " ["+s.Level.String()+"]")
+		if folded {
+			line += foldedText
+		}
+		out = append(out, line)
 	}
 	return out
+}
+
+// passage reports whether why it is asked quotes a source already. Only our own words say so: what a text says of itself
+// takes no other source off the card.
+func (c *Card) passage(s trust.Source) bool {
+	from := fmt.Sprintf("it stands in the text of %s at step %d:", text.Shown(s.Tool), s.Step)
+	return s.Tool != "" && slices.ContainsFunc(c.Values, func(v event.Shown) bool { return v.Lacks && strings.HasPrefix(v.Why, from) })
 }
 
 // Describe is a source in one line.
@@ -190,19 +357,12 @@ func Describe(s trust.Source) string {
 // Whence says in words what stands behind a value of a call, where it comes from, and what it could be taken for.
 func Whence(v event.Shown) string {
 	if v.Path == "" {
-		return v.Slot + ", " + v.Why
+		return slotted(v.Slot) + ": " + v.Why
 	}
-	out := fmt.Sprintf("%s = %s: %s", name(v.Path), text.Visible(v.Value), v.Why)
-	if v.Title != "" {
-		out += "; it is called " + text.Quote(v.Title)
+	if !v.Lacks {
+		v.From = "" // what is in order needs no source
 	}
-	if v.Lacks && v.From != "" && !strings.Contains(v.Why, v.From) {
-		out += "; it comes from " + v.From
-	}
-	if v.Look != "" {
-		out += "; LOOK CLOSELY: " + v.Look
-	}
-	return out
+	return fmt.Sprintf("%s = %s: %s", name(v.Path), text.Visible(v.Value), reasons(v))
 }
 
 // Look is what a value could be taken for; empty: for nothing else.
@@ -211,13 +371,16 @@ func Look(value string, words []event.Said) string {
 	for i := range words {
 		said[i] = words[i].Text
 	}
+	var out []string
 	if like := text.Alike(value, said); like != "" {
-		return "it is not " + text.Shown(like) + ", which you said, and looks like it"
+		out = append(out, "it is not "+text.Shown(like)+", which you said, and looks like it")
+	} else if text.Mixed(value) {
+		out = append(out, "it has letters of two scripts that look alike")
 	}
-	if text.Mixed(value) {
-		return "it has letters of two scripts that look alike"
+	if wire := spelled(value); wire != "" {
+		out = append(out, "the name of the host is really "+text.Shown(wire))
 	}
-	return ""
+	return strings.Join(out, "; ")
 }
 
 // Text is lines in plain text.
@@ -227,7 +390,7 @@ func Text(lines []Line) string {
 		switch {
 		case l.Name == "":
 			b.WriteString(l.Text)
-		case l.Name != "Call" && strings.Contains(l.Text, "\n"):
+		case l.Name != Call && strings.Contains(l.Text, "\n"):
 			fmt.Fprintf(&b, "\n%s:\n  %s", l.Name, strings.ReplaceAll(l.Text, "\n", "\n  "))
 		default:
 			fmt.Fprintf(&b, "\n%s: %s", l.Name, l.Text)

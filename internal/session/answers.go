@@ -112,7 +112,7 @@ func (s *State) decided(e *event.Event) {
 	}
 	if d.Spent != "" {
 		s.Book.Close(approval.Spent, "", "", e.Time, d.Spent)
-		s.Book.Use(d.Spent)
+		s.Book.Use(d.Spent, e.Time)
 		s.wrote(e.Branch, d.Digest)
 	}
 	if d.Runs() && !s.Book.Empty() {
@@ -151,6 +151,7 @@ func (s *State) asked(e *event.Event) {
 			return !open
 		})
 	}
+	s.Planned = s.Planned || len(d.Ask.Plan) > 0
 	s.questions[d.Ask.ID] = &evidence{d.Ask, d.Opinion, d.Item}
 	s.Book.Ask(approval.Request{
 		ID: d.Ask.ID, Branch: e.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level,
@@ -226,6 +227,7 @@ func judged(g *event.Grant) bool {
 func (s *State) spoke(words, goesOn bool) {
 	if words && !goesOn {
 		s.Book.EndTask()
+		s.Planned = false
 	}
 }
 

@@ -49,6 +49,8 @@ type State struct {
 	Acts Acts
 	// Audits is how often a model was asked about it: for an opinion, a plan or a contract.
 	Audits int
+	// Planned says that a question showed what the task at hand was understood as.
+	Planned bool
 	// Repairs is how often the agent was told what to take out of a text, since the user last spoke.
 	Repairs int
 	// Pruned says that something was taken out of its log.

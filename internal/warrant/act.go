@@ -1,6 +1,11 @@
 package warrant
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
 
 // act is the evidence that the user asked for what the tool does.
 func (j *judging) act() (Evidence, string) {
@@ -36,7 +41,7 @@ func (j *judging) act() (Evidence, string) {
 func (j *judging) step(r *request) (Evidence, string) {
 	c := j.c
 	switch {
-	case (r.acts || j.w.Deed == Tidy) && (r.near || j.tied) && j.mild():
+	case (r.acts || j.w.Deed == Tidy && (!r.looks || j.allSaid)) && (r.near || j.tied) && j.mild():
 		return Entailed, "a step of what you asked for"
 	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
 		return Delegated, "you told it to do what it reads"
@@ -46,9 +51,10 @@ func (j *judging) step(r *request) (Evidence, string) {
 
 // request is what the user's clauses are to a call.
 type request struct {
-	said string // the clause that asks for it
-	acts bool   // some clause asks for an act, this one or another
-	near bool   // some clause speaks of its thing, or an act of ours was done to such a thing
+	said  string // the clause that asks for it
+	acts  bool   // some clause asks for an act, this one or another
+	looks bool   // some clause asks to be told or shown something: who wanted no more than that gave no act, however small
+	near  bool   // some clause speaks of its thing, or an act of ours was done to such a thing
 }
 
 func (j *judging) request() request {
@@ -62,10 +68,11 @@ func (j *judging) request() request {
 	}
 	strange := !spoken && j.c.named(j.m).thing && (j.w.Deed.grave() || j.w.Deed == Create)
 	for i, cl := range clauses {
-		if cl.question {
+		if !cl.orders() {
 			continue
 		}
 		r.acts = r.acts || cl.classes.Any(acting)
+		r.looks = r.looks || cl.classes.Any(vocabulary.Read)
 		if strange && len(cl.things.list) > 0 && !j.allSaid {
 			continue // it asks to book something, but nobody spoke of this kind of thing
 		}
@@ -76,9 +83,11 @@ func (j *judging) request() request {
 	return r
 }
 
-// mild reports whether a call can be undone and holds nothing that speaks against it.
+// mild reports whether a call can be undone and holds nothing that speaks against it. To write over what stands somewhere with words
+// of the agent's is no step of anything: whoever wants that says so. Who names a page and a file beside it may want the one in the other.
 func (j *judging) mild() bool {
-	return !j.loose && !j.textual && !j.w.Deed.graverThan(Change) && !j.c.named(j.m).binds
+	rewrites := j.composes && j.m.Act == meaning.Change && !j.workspace && !(j.allSaid && j.slots > 0 && j.c.placed())
+	return !j.loose && !j.textual && !rewrites && !j.w.Deed.graverThan(Change) && !j.c.named(j.m).binds
 }
 
 // fits reports whether a clause asks for this call: for the act and for what it is done to,

@@ -74,6 +74,23 @@ func (c *Context) saidRest(v string) bool {
 	return all(tokens(u.Path), func(t string) bool { return pathWords[t] }) && searches(u, c.mine)
 }
 
+// linked reports whether an address is a link as pages write those to their own site, without the host: /menu. The user named the site,
+// and the page that has the link was brought by the same tool from there: whatever else was read may be private, and what looks like a
+// path in it would tell the site of it.
+func (c *Context) linked(tool, v string) bool {
+	u, err := url.Parse(v)
+	plain := err == nil && len(u.Path) > 1 && u.Path == u.EscapedPath() && u.RawQuery == "" && u.Fragment == "" && u.User == nil
+	if !plain || !c.index.SaidHost(v) || !c.pointedAt(u) && !c.says(links) {
+		return false
+	}
+	records := c.records.All()
+	there := func(value string) bool {
+		host, _, _ := strings.Cut(afterScheme(value), "/")
+		return strings.EqualFold(host, u.Host)
+	}
+	return c.index.Written(u.Path, func(step uint64) bool { return records.Asked(step, tool, there) })
+}
+
 // searches reports whether the query of an address asks for words of the user's, by names that say nothing of their own: it is searched.
 func searches(u *url.URL, mine func(string) bool) bool {
 	query, err := url.ParseQuery(u.RawQuery)

@@ -281,7 +281,7 @@ func (c *Context) spokenLabel(label string) bool {
 // wants reports whether the user asks for an act of some classes.
 func (h *heard) wants(classes vocabulary.Classes) bool {
 	for _, cl := range h.scope() {
-		if !cl.question && cl.classes.Any(classes) {
+		if cl.orders() && cl.classes.Any(classes) {
 			return true
 		}
 	}

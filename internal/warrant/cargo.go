@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -55,6 +56,7 @@ func (j *judging) cargo(l *leaves.Leaf) {
 		return
 	}
 	c := j.c
+	j.composes = j.composes || wordy(l.Text) && !wordIn(l.Path, fileNames) && !c.index.Said(l.Text)
 	j.disclosed(l)
 	switch {
 	case c.quotes(l.Text, false):
@@ -224,11 +226,41 @@ func (c *Context) strayValue(text string, of func(uint64) bool) string {
 		return v
 	}
 	for _, word := range strings.Fields(text) {
-		if v := strings.Trim(word, ".,;:!?()[]\"'"); len(v) >= 4 && strings.ContainsAny(v, "0123456789") && c.strays(v, of) {
+		v := strings.Trim(word, ".,;:!?()[]\"'")
+		if len(v) < 4 || !strings.ContainsAny(v, "0123456789") {
+			continue
+		}
+		if c.strays(v, of) || isCode(v) && !c.index.Said(v) && !c.isOwn(v) && !c.index.Stands(v, of) {
 			return v
 		}
 	}
 	return ""
+}
+
+// isCode reports whether a word is one of those that people do not make up as they write: letters and figures that change several times.
+// What is read in another spelling, or as one that only looks like it, stands nowhere, and is no better for that.
+func isCode(v string) bool {
+	const letter, figure = 1, 2
+	last, changes, size := 0, 0, 0
+	for _, r := range v {
+		is := 0
+		switch {
+		case unicode.IsLetter(r):
+			is = letter
+		case unicode.IsDigit(r):
+			is = figure
+		case r != '-' && r != '_':
+			return false // a time, an amount, an address: those are looked at by themselves
+		}
+		if is == 0 {
+			continue
+		}
+		if size++; last != 0 && is != last {
+			changes++
+		}
+		last = is
+	}
+	return size >= 6 && changes >= 2
 }
 
 // strayRun finds words in a row that are of no source.
@@ -304,7 +336,7 @@ func (j *judging) bears(quote string, values []leaves.Leaf) {
 	}
 	contents := reader.Told(quote, texts(values), j.c.vocabulary)
 	if f := j.c.leavesOut(contents, values); f != "" && len(contents) == 1 {
-		j.w.add(Cargo, "", f, Nothing, "you gave it to be said, and it is not")
+		j.w.add(Cargo, "", f, Nothing, "you said what it is to say, and it does not say that")
 	}
 }
 

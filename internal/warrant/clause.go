@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -13,6 +14,7 @@ type clause struct {
 	turn     int
 	words    int
 	question bool // it asks for an answer
+	told     bool // it tells something, and asks for nothing
 	denies   bool // it says that something is not to be, or is not so
 	stems    few[string]
 	things   few[vocabulary.ThingID]
@@ -27,6 +29,8 @@ var (
 	following = list("following")
 	states    = list("states")
 	articles  = list("articles")
+	others    = list("others")
+	subjects  = list("subjects")
 )
 
 // mark is what a word does to the words around it. A word is looked up once for all of them.
@@ -59,9 +63,10 @@ func forward(w *vocabulary.Word) bool {
 
 // add reads a clause, word by word; a negation may be carried over from the one before. It
 // reports whether one is still open at its end.
-func (h *heard) add(text string, words []vocabulary.Word, question, negated bool) bool {
+func (h *heard) add(text string, words []vocabulary.Word, question, told, negated bool) bool {
 	c := clause{
-		text: strings.TrimSpace(text[words[0].Start:words[len(words)-1].End]), turn: h.turn, words: len(words), question: question,
+		text: strings.TrimSpace(text[words[0].Start:words[len(words)-1].End]), turn: h.turn, words: len(words),
+		question: question, told: told,
 	}
 	c.stems.list, c.doing.list = make([]string, 0, len(words)+2), make([]string, 0, len(words))
 	whole := slices.ContainsFunc(words, func(w vocabulary.Word) bool { // lösche sie nicht, ne supprime pas
@@ -99,6 +104,69 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 	}
 	h.clauses = append(h.clauses, c)
 	return negated
+}
+
+// tells reports whether a clause tells something and orders nothing: what somebody else said, wants or does ("Tor says I should pay it",
+// "a note: pay it", "they always pay it"), or what the owner did or may do. An order begins with its verb, or with words that ask or wish
+// for it: a subject before it tells. Where a verb may stand last, what is acted on stands before it, and only a word that reports tells.
+func (h *heard) tells(text string, words []vocabulary.Word) bool {
+	for len(words) > 1 && words[0].Gram&(vocabulary.Joining|vocabulary.Assent|vocabulary.Exception) != 0 {
+		words = words[1:]
+	}
+	late, subject := reader.VerbLate(words), articles[words[0].Text] || words[0].Gram.Has(vocabulary.Pronoun)
+	for i := range words {
+		w := &words[i]
+		switch g := w.Gram; {
+		case g&(vocabulary.Polite|vocabulary.Hearer) != 0:
+			return false
+		case g.Has(vocabulary.Report):
+			return (i > 0 || len(w.Acts) == 0) && !reader.VerbLast(words)
+		case late:
+		case len(w.Acts) > 0 && !(i > 0 && articles[words[i-1].Text]):
+			return subject || over(w) || colon(text, words, i)
+		case subjectAt(words, i) || i > 0 && h.inflected(w) || colon(text, words, i):
+			return true
+		}
+	}
+	return subject && !late && slices.ContainsFunc(words, toDo)
+}
+
+// toDo reports whether a word may stand before a verb that nobody orders with: "the rules require us to …".
+func toDo(w vocabulary.Word) bool { return w.Text == "to" }
+
+// colon reports whether a word stands behind a colon: what is before it says whose words they are.
+func colon(text string, words []vocabulary.Word, i int) bool {
+	return i > 0 && strings.HasPrefix(text[words[i-1].End:words[i].Start], ": ")
+}
+
+// subjectAt reports whether a word is the subject of what a clause tells: somebody else who begins it, or the owner who wishes for nothing.
+// "If I am free book a table" says when.
+func subjectAt(words []vocabulary.Word, i int) bool {
+	w := words[i].Text
+	return i == 0 && others[w] || subjects[w] && !wishes(words[i:]) && !words[0].Gram.Has(vocabulary.Condition)
+}
+
+// over reports whether a verb is in a form that says that something is over, as far as its end tells.
+func over(w *vocabulary.Word) bool { return w.Text != w.Stem && strings.HasSuffix(w.Text, "ed") }
+
+// orders reports whether a clause may ask for an act.
+func (c *clause) orders() bool { return !c.question && !c.told }
+
+// wishes reports whether the owner, with whom words begin, wishes for something.
+func wishes(words []vocabulary.Word) bool {
+	return slices.ContainsFunc(words[:min(len(words), 4)], func(w vocabulary.Word) bool { return w.Gram.Has(vocabulary.Wish) })
+}
+
+// inflected reports whether a word is a verb that nobody orders with: one that is over, or what somebody wants or says.
+func (h *heard) inflected(w *vocabulary.Word) bool {
+	if w.Gram != 0 || len(w.Things) > 0 || w.Kind != vocabulary.Plain || w.Text == w.Stem {
+		return false
+	}
+	if over(w) {
+		return true
+	}
+	base := h.vocabulary.Words(w.Stem)
+	return len(base) == 1 && base[0].Gram&(vocabulary.Wish|vocabulary.Report) != 0
 }
 
 // describes reports whether a word may stand between an article and its noun: "the newest email" asks for no email.

@@ -296,7 +296,7 @@ func (c *Context) pushes(line *shell.Line) (why, value string) {
 // bids reports whether a clause that asks for something, and forbids nothing, has one of some words or asks for an act of some classes.
 func (c *Context) bids(words map[string]bool, classes vocabulary.Classes) bool {
 	for _, cl := range c.user.scope() {
-		if cl.question || cl.denies || cl.forbids != 0 || len(cl.refused.list) > 0 {
+		if !cl.orders() || cl.denies || cl.forbids != 0 || len(cl.refused.list) > 0 {
 			continue
 		}
 		if cl.classes.Any(classes) || slices.ContainsFunc(cl.stems.list, func(s string) bool { return words[s] }) {

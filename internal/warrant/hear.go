@@ -98,15 +98,23 @@ func (h *heard) takeBack() {
 
 // sentence takes a sentence apart where a new request may begin.
 func (h *heard) sentence(text string, words []vocabulary.Word) {
-	question, from, carried := h.asks(text, words), 0, false // do not delete or send anything
+	question, from, carried, told := h.asks(text, words), 0, false, false // do not delete or send anything
+	before := len(h.clauses)
 	for i := 1; i < len(words); i++ {
 		gap := text[words[i-1].End:words[i].Start]
-		if gap != " " && strings.ContainsAny(gap, ",;，；、") || words[i].Gram.Has(vocabulary.Joining) {
-			open := h.add(text, words[from:i], question, carried)
+		parted := gap != " " && strings.ContainsAny(gap, ",;，；、")
+		if parted || words[i].Gram.Has(vocabulary.Joining) {
+			told = told || h.tells(text, words[from:i])
+			open := h.add(text, words[from:i], question, told, carried)
 			carried, from = open && ors[words[i].Text], i
+			told = told && !parted // "Paul wants it and …" tells on
 		}
 	}
-	h.add(text, words[from:], question, carried)
+	agreed := from > 0 && !slices.ContainsFunc(words[from:], func(w vocabulary.Word) bool { return !w.Gram.Has(vocabulary.Assent) })
+	for i := len(h.clauses) - 1; agreed && i >= before; i-- {
+		h.clauses[i].told = false // "they send a code, that's fine"
+	}
+	h.add(text, words[from:], question, told || h.tells(text, words[from:]), carried)
 }
 
 var (

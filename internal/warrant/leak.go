@@ -327,13 +327,16 @@ func (w world) private(text string, of func(uint64) bool) string {
 	may := func(step uint64) bool { return of(step) || c.readers[step].Covers(w.to) }
 	found := ""
 	eachFigure(text, func(v string) bool {
-		if c.strays(v, may) {
+		if c.strays(v, may) || len(v) >= fewApart && len(v) <= mostApart && countDigits(v) == len(v) && c.strays(spacedOut(v), may) {
 			found = v
 		}
 		return found == ""
 	})
 	return found
 }
+
+// spacedOut is a figure as it stands where its digits stand apart: a code that is read out.
+func spacedOut(v string) string { return strings.Join(strings.Split(v, ""), " ") }
 
 // The figures that are looked for: those with so many digits, and of digits that stand apart so many in a row.
 const (
@@ -389,4 +392,60 @@ func countDigits(s string) int {
 		}
 	}
 	return n
+}
+
+// Carry is a part of a text that stands so in what was read, and the result that it is of.
+type Carry struct {
+	Part, Tool string
+	Step       uint64
+	Readers    string // who may read it besides the user, in words; empty: nobody
+}
+
+// mostCarries bounds how many parts are told.
+const mostCarries = 12
+
+// Carries finds what a text holds of what was read and the user did not say: words in a row, as many as follow one another, addresses
+// and figures. It judges nothing; whoever is asked is told what would leave.
+func (c *Context) Carries(text string) []Carry {
+	c.listen()
+	c.index.Bound(leastAsked, c.gone)
+	defer c.index.Release()
+	var out []Carry
+	add := func(part string) bool {
+		if part = strings.Trim(part, " .,;:!?"); len(out) == mostCarries || part == "" || c.index.Said(part) || c.isOwn(part) {
+			return false
+		}
+		f := c.index.Of(part)
+		if f.Tool == "" || f.Class != origin.Text && f.Class != origin.Field {
+			return false
+		}
+		if last := len(out) - 1; last < 0 || out[last].Step != f.Step || !strings.Contains(out[last].Part, part) {
+			readers := strings.TrimPrefix(c.readers[f.Step].String(), "you, ")
+			out = append(out, Carry{part, f.Tool, f.Step, strings.TrimPrefix(readers, "you")})
+		}
+		return true
+	}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		for i := 0; i < len(words) && i < most; {
+			i += c.carriedRun(words[i:], add)
+		}
+	}
+	return out
+}
+
+// carriedRun is how many words of a line are done with: those in a row that were read, or one.
+func (c *Context) carriedRun(words []string, add func(string) bool) int {
+	n := 0
+	for m := run; m <= len(words) && c.index.Of(strings.Trim(strings.Join(words[:m], " "), ".,;:!?")).Class > origin.Unseen; m++ {
+		n = m
+	}
+	if n > 0 && add(strings.Join(words[:n], " ")) {
+		return n
+	}
+	word := strings.Trim(words[0], ".,;:!?()[]{}\"'`*_<>=~")
+	if address := len(origin.Targets(word)) > 0; address || countDigits(word) >= fewDigits && !moment.MatchString(strings.ToLower(word)) {
+		add(word)
+	}
+	return 1
 }

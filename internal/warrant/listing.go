@@ -3,9 +3,11 @@ package warrant
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
@@ -90,4 +92,21 @@ func plainByte(b byte) bool {
 // entry reports whether a value stands in a listing and is short enough to be of one entry.
 func (c *Context) entry(v string, f *origin.Finding) bool {
 	return c.lists[f.Step] && len(v) <= cellLength
+}
+
+// inOrder reports whether the words that count now say the words of a value one after the other: react-date-picker for "the react
+// date picker". The same words in another order name something else.
+func (c *Context) inOrder(v string) bool {
+	want := leaves.NameWords(v)
+	if len(want) == 0 || strings.ContainsFunc(v, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return false // of other scripts no words are told apart here
+	}
+	return slices.ContainsFunc(c.asking, func(text string) bool {
+		for have := leaves.NameWords(text); len(have) >= len(want); have = have[1:] {
+			if slices.EqualFunc(have[:len(want)], want, strings.EqualFold) {
+				return true
+			}
+		}
+		return false
+	})
 }

@@ -15,7 +15,7 @@ import (
 // themselves, pairs that held before), nor what is worked out from the rest when it is asked for. Whoever keeps the bytes seals them.
 
 // PackVersion is the first byte of a packed conversation. It changes with its form and with what is read out of texts.
-const PackVersion = 4
+const PackVersion = 5
 
 // Pack writes the conversation, and reports whether it could: not where it knows earlier steps by hashes alone, or where results were too
 // many to be kept beside what was read in them. What the user said stands in it as they said it.
@@ -172,6 +172,7 @@ func (h *heard) pack(w *pack.Writer) {
 		w.Int(c.turn)
 		w.Int(c.words)
 		w.Bool(c.question)
+		w.Bool(c.told)
 		w.Bool(c.denies)
 		w.Texts(c.stems.list)
 		w.Texts(c.doing.list)
@@ -189,7 +190,7 @@ func (h *heard) unpack(r *pack.Reader) {
 	h.stems = r.Set()
 	act := func(id *vocabulary.ActID) { *id = vocabulary.ActID(r.Uint()) } // it was one
 	h.clauses = pack.ReadList(r, func(c *clause) {
-		*c = clause{text: r.Text(), turn: r.Int(), words: r.Int(), question: r.Bool(), denies: r.Bool()}
+		*c = clause{text: r.Text(), turn: r.Int(), words: r.Int(), question: r.Bool(), told: r.Bool(), denies: r.Bool()}
 		c.stems, c.doing = fewOf(r.Texts()), fewOf(r.Texts())
 		c.things = fewOf(pack.ReadList(r, func(id *vocabulary.ThingID) { *id = vocabulary.ThingID(r.Uint()) })) // it was one
 		c.acts, c.refused = fewOf(pack.ReadList(r, act)), fewOf(pack.ReadList(r, act))

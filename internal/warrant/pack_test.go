@@ -157,7 +157,7 @@ func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 			| vocabulary station tools names offered host control others servers memory secret defined lookedFor
 			| said saidWords saidNumbers saidParts shell namings spelt room callables wordless blank worded offers telling withheld author gone`,
 		"heard":     "clauses turn stems looks delegates prices | vocabulary |",
-		"clause":    "text turn words question denies stems things doing acts refused classes forbids | |",
+		"clause":    "text turn words question told denies stems things doing acts refused classes forbids | |",
 		"few":       "list | | known",
 		"proposal":  "heard index | |",
 		"message":   "text by | |",

@@ -13,7 +13,7 @@ import (
 func crew(said string) *warrant.Context {
 	c := argued(said)
 	read(c, "get_email", `{"id":"m7"}`, `{"id":"m7","from":"ann@harbour.example","subject":"Berth","body":"Which berth have I got? My boat is LK-7731, and the fee was 615.40 in spring."}`)
-	read(c, "read_file", `{"path":"crew/ilse.md"}`, "Ilse Brandt, mate\nWages: 41,350 a year\nLocker code 8264\nBirthday 1990-04-12")
+	read(c, "read_file", `{"path":"crew/ilse.md"}`, "Ilse Brandt, mate\nWages: 41,350 a year\nLocker code 8264\nDoor code 5 5 9 0 3 1\nBirthday 1990-04-12")
 	read(c, "open_page", `{"url":"https://tides.example/a"}`, "Low water is at 06:12, the gauge shows 7345 mm.")
 	return c
 }
@@ -32,6 +32,8 @@ func TestFiguresGoToThoseWhoMayReadThem(t *testing.T) {
 		"Berth 12, eight two six four":                   true,
 		"Berth 12: 8 2 6 4":                              true,
 		"Berth 12, acht zwei sechs vier / one":           true,
+		"Berth 12. 559031":                               true,
+		"Berth 12. Five five nine zero three one":        true,
 		"It is berth 12 on 1990-04-12":                   false, // a date says little
 	} {
 		w := of(crew(said), "mail_letter", `{"recipient":"ann@harbour.example","body":`+quote(body)+`}`)

@@ -25,6 +25,7 @@ type judging struct {
 	loose     bool              // one of them is not
 	allSaid   bool              // all of them are
 	textual   bool              // a measure or a text of it stands in what others wrote
+	composes  bool              // it holds a text that the user did not give
 	copied    []*leaves.Leaf    // texts that stand so in what the user named
 	looks     bool              // its command only looks, builds and tests
 	known     *callable         // what is known of the tool; nil: nobody asked

@@ -30,7 +30,7 @@ func (h *heard) runs(address string) bool {
 	bare := strings.ToLower(strings.TrimRight(afterScheme(address), "/"))
 	for i := range h.clauses {
 		cl := &h.clauses[i]
-		if cl.denies || cl.question || !strings.Contains(strings.ToLower(cl.text), bare) {
+		if cl.denies || !cl.orders() || !strings.Contains(strings.ToLower(cl.text), bare) {
 			continue
 		}
 		if cl.does(sets) {
@@ -38,7 +38,7 @@ func (h *heard) runs(address string) bool {
 		}
 		if i+1 < len(h.clauses) {
 			next := &h.clauses[i+1]
-			if next.turn == cl.turn && next.words <= maxRunIt && !next.denies && !next.question && next.does(sets) && next.namesNothing() {
+			if next.turn == cl.turn && next.words <= maxRunIt && !next.denies && next.orders() && next.does(sets) && next.namesNothing() {
 				return true
 			}
 		}
@@ -51,7 +51,7 @@ func (h *heard) runs(address string) bool {
 func (h *heard) tries(names []string) bool {
 	for i := range h.clauses {
 		cl := &h.clauses[i]
-		if cl.denies || cl.question || !cl.says(names) {
+		if cl.denies || !cl.orders() || !cl.says(names) {
 			continue
 		}
 		for k := range h.clauses {

@@ -170,8 +170,10 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more
 	} else if !more {
 		c.remember(r.Content)
 	}
-	for _, l := range values {
-		if p := m.Resolve(l.Path, l.Text); (p.Role == meaning.Selector || p.Role == meaning.Unclear) && len(l.Text) < 200 {
+	for _, l := range values { // what was made is ours by the name that it got; what was there before is not, whatever was done to it
+		p := m.Resolve(l.Path, l.Text)
+		names := p.Role == meaning.Selector || p.Role == meaning.Unclear
+		if m.Act == meaning.Create && names && len(l.Text) < 200 && c.index.Of(l.Text).Class == origin.Unseen {
 			c.keepOwn(l.Text, 2)
 		}
 	}

@@ -50,6 +50,9 @@ func (j *judging) value(l *leaves.Leaf) {
 func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
 	if j.isAddress(l, p) && !j.listed(l.Text) {
 		e, why := j.c.address(l.Text)
+		if e < Followed && j.c.linked(j.m.Tool, l.Text) {
+			e, why = Followed, "a link within the site that you named"
+		}
 		if !j.c.argued {
 			e = Said // nothing was read that could leave
 		}

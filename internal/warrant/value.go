@@ -64,7 +64,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	case origin.Field:
 		return j.field(v, &f, target, aim)
 	case origin.Text:
-		if e, why := c.written(v, &f, target); e > Nothing {
+		if e, why := j.written(v, &f, target); e > Nothing {
 			return e, why
 		}
 	}
@@ -85,7 +85,7 @@ func (j *judging) returned(v string, aim bool) bool {
 // field is the evidence for a field of a record that was looked up. Of what something goes to, and of what cannot be
 // taken back, the record must be the one the user named and none beside it.
 func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence, string) {
-	c, final := j.c, j.w.Deed.final()
+	c, final := j.c, j.w.Deed.final() || j.w.Deed == Execute
 	switch {
 	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
 		return Nothing, "somebody else speaks for it: " + text.Quote(f.Excerpt)
@@ -97,11 +97,13 @@ func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence
 	return Picked, "a field of what was looked up"
 }
 
-// written is the evidence for a value that stands in a text.
-func (c *Context) written(v string, f *origin.Finding, target bool) (Evidence, string) {
+// written is the evidence for a value that stands in a text. The entries of a text have no fields by which one of them could be
+// told from its neighbour: of what cannot be taken back, or runs, it must be the one whose words were said in that order.
+func (j *judging) written(v string, f *origin.Finding, target bool) (Evidence, string) {
+	c := j.c
 	switch contested := c.contested(v, target); {
 	case contested:
-	case !target && c.entry(v, f):
+	case !target && c.entry(v, f) && (!j.w.Deed.final() && j.w.Deed != Execute || c.inOrder(v)):
 		return Picked, "listed in what was looked up"
 	case f.Named:
 		return Followed, "it stands in what you pointed at"

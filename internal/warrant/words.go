@@ -2,6 +2,7 @@ package warrant
 
 import (
 	_ "embed" // the words are part of the program
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
@@ -115,3 +117,45 @@ func shared(a, b string) int {
 	}
 	return n
 }
+
+// Plan is what the messages that count now were understood as, item by item in words: as the contract lists it, or else as the certain
+// reader does. Only the owner's words give items. Nothing where it is one thing: the words say as much.
+func (c *Context) Plan(redacted func(string) string) []string {
+	m := c.mandate()
+	if m == nil {
+		m = c.words()
+	}
+	var out []string
+	for i := range m.Items {
+		it := &m.Items[i]
+		line := text.Shown(it.Tool)
+		if it.Step {
+			line += ", on the way"
+		}
+		if it.Quote != "" {
+			line += ": " + text.Quote(text.Head(redacted(it.Quote), maxPlanned))
+		}
+		if it.Per != "" {
+			line += ", for each of " + text.Quote(text.Head(redacted(it.Per), maxPlanned))
+		}
+		if it.If != "" {
+			line += ", if " + text.Quote(text.Head(redacted(it.If), maxPlanned))
+		}
+		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	switch n := len(out); {
+	case n < 2:
+		return nil
+	case n > maxPlan:
+		return append(out[:maxPlan], fmt.Sprintf("and %d more", n-maxPlan))
+	}
+	return out
+}
+
+// The bounds of a plan as it is shown.
+const (
+	maxPlan    = 8
+	maxPlanned = 120
+)

@@ -37,7 +37,7 @@ func TestThePersonIsShownWhatIsHeld(t *testing.T) {
 				t.Fatalf("%q: %v", p.out, err)
 			}
 			person, _ := reply[field].(string)
-			for _, want := range []string{"Tidemark holds this call", "Call: exec", "command: ", "tidemark approvals watch", "within ", "Approving allows"} {
+			for _, want := range []string{"Tidemark holds this call", "Call: exec", "command: ", "tidemark approvals watch", "within ", "If you approve"} {
 				if !strings.Contains(person, want) {
 					t.Errorf("the person is shown %q, want %q in it", person, want)
 				}

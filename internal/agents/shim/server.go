@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/afar"
 	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/internal/base/proof"
@@ -28,6 +29,7 @@ type server struct {
 	token string
 	agent string
 	wire  wire
+	away  *afar.Server // where it is on another machine; nil: on this one
 }
 
 // errNotRunning tells the person what to do.
@@ -69,7 +71,33 @@ func tokenFor(data, agent string) (string, error) {
 	return tokens.Agent, nil
 }
 
+// elsewhere is the server that this machine has joined. The token is the agent's own, or that of the machine where it has none.
+func elsewhere(away *afar.Server, data, agent string) (*server, error) {
+	raw, err := readSmall(TokenFile(data, agent), 0o077)
+	if errors.Is(err, os.ErrNotExist) {
+		raw, err = readSmall(MachineToken(data), 0o077)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read token: %w", err)
+	}
+	token := strings.TrimSpace(string(raw))
+	if token == "" {
+		return nil, errors.New("read token: there is none (join again: tidemark join)")
+	}
+	base := strings.TrimRight(away.URL, "/")
+	return &server{base: base, token: token, agent: agent, wire: wire{dial: away.Dialer(token)}, away: away}, nil
+}
+
+// MachineToken is where the token of a machine lies that has joined a server elsewhere.
+func MachineToken(data string) string { return filepath.Join(data, "machine.token") }
+
 func findServer(data, agent string) (*server, error) {
+	switch away, err := afar.Read(data); {
+	case err != nil:
+		return nil, err
+	case away != nil:
+		return elsewhere(away, data, agent)
+	}
 	var running struct {
 		URL string `json:"url"`
 		proof.Life
@@ -249,12 +277,20 @@ func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.
 	return verdict{notice: a.Tidemark.Notice}, nil
 }
 
+// hello says who speaks. A server on this machine looks for itself whose hook it is; one elsewhere cannot, and is shown the ticket that
+// only this machine can make.
+func (s *server) hello(session string) *hook.Hello {
+	if s.away != nil {
+		return &hook.Hello{Version: hook.HelloVersion, Agent: s.agent, Ticket: s.away.Ticket(session)}
+	}
+	return &hook.Hello{Version: hook.HelloVersion, Agent: s.agent, Process: "parent", Server: s.base}
+}
+
 // maxAnswer bounds what a server may say.
 const maxAnswer = 4 << 20
 
 func (s *server) post(ctx context.Context, event hook.Event, c hook.Context) (*answered, error) {
-	// Each event is a process of its own, which can keep no ticket that the agent cannot read: the server looks whose hook it is.
-	c.Hello = &hook.Hello{Version: hook.HelloVersion, Agent: s.agent, Process: "parent", Server: s.base}
+	c.Hello = s.hello(c.SessionKey)
 	body, err := (&hook.Envelope{Event: event, Ctx: c}).Encode()
 	if err != nil {
 		return nil, err
@@ -271,7 +307,7 @@ func (s *server) post(ctx context.Context, event hook.Event, c hook.Context) (*a
 	}
 	req.Header.Set(proof.AskHeader, ask)
 	status, raw, err := s.wire.do(req, maxAnswer)
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	if s.away == nil && errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, errNotRunning
 	}
 	if err != nil {

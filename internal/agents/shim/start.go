@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/base/afar"
 	"github.com/tidemark/tidemark/internal/base/filelock"
 	"github.com/tidemark/tidemark/internal/base/launch"
 	"github.com/tidemark/tidemark/internal/base/private"
@@ -144,9 +145,15 @@ func reach(ctx context.Context, data, agent string) (*server, error) {
 	}
 }
 
+// joined reports whether the server is on another machine, where no hook starts it. A file that cannot be read is for findServer to tell.
+func joined(data string) bool {
+	away, err := afar.Read(data)
+	return away != nil || err != nil
+}
+
 // serverFor is the server that is to be asked. That a session is over is no reason to start one.
 func serverFor(ctx context.Context, o Options, e *catalogue.Event) (*server, error) {
-	if !o.Start || e.Kind == catalogue.End {
+	if !o.Start || e.Kind == catalogue.End || joined(o.Data) {
 		return findServer(o.Data, o.Agent)
 	}
 	first, done := context.WithTimeout(ctx, o.patience()-o.Wait)

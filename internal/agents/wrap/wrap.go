@@ -29,7 +29,8 @@ import (
 type Options struct {
 	Program string // path of tidemark
 	Data    string // its data folder, where it is not the usual one; "": it is
-	Gateway string // address of the server: http://127.0.0.1:8417
+	// Gateway is the address of the server: http://127.0.0.1:8417; "": it is on another machine, and nothing reached over HTTP is wrapped.
+	Gateway string
 	Token   string // of agents; "": nothing that is reached over HTTP is wrapped
 	// Taken are the names of the servers in tidemark.yaml: what the owner wrote there counts, so that no other server gets
 	// such a name, and its agent another server than it had.
@@ -342,6 +343,9 @@ func (j *job) rewrite(e *entry, f opened) (next, upstream, why string) {
 		return e.launch(f.src, j.opts.Program, argv), "", ""
 	}
 	switch {
+	case j.opts.Gateway == "":
+		return "", "", "it is reached over HTTP, and the Tidemark server is on another machine: name it in mcp.servers there, " +
+			"and write that server's address here"
 	case strings.HasPrefix(e.url, j.opts.Gateway+"/mcp/"):
 		return "", "", "it leads to Tidemark already, but is not on record: write the server's own address back by hand"
 	case j.project:

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -44,15 +46,16 @@ func DialerAt(secret, url, socket string) func(ctx context.Context, network, add
 		if err != nil {
 			return nil, err
 		}
-		if err := key.challenge(ctx, conn, address, url); err != nil {
+		if err := key.Challenge(ctx, conn, address, url); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 		return conn, nil
 	}
 }
 
-// challenge asks on a new connection, and leaves it as if nothing had been.
-func (k Key) challenge(ctx context.Context, conn net.Conn, address, url string) error {
+// Challenge asks on a new connection, and leaves it as if nothing had been. The server must name one of the places at which it may be
+// met: its address as it announced it, or the key that the connection ends at.
+func (k Key) Challenge(ctx context.Context, conn net.Conn, address string, places ...string) error {
 	until := time.Now().Add(limit)
 	if d, ok := ctx.Deadline(); ok && d.Before(until) {
 		until = time.Time{} // the context ends it, and then it is no stranger that is slow
@@ -74,8 +77,9 @@ func (k Key) challenge(ctx context.Context, conn net.Conn, address, url string) 
 		return fmt.Errorf("%w: %w", ErrStranger, err)
 	case !k.Holds(nonce, answer):
 		return ErrStranger
-	case answer.At != url:
-		return fmt.Errorf("%w: the server listens at %s and not at %s: somebody stands between", ErrStranger, answer.At, url)
+	case answer.At == "" || !slices.Contains(places, answer.At):
+		return fmt.Errorf("%w: the server listens at %s and not at %s: somebody stands between",
+			ErrStranger, answer.At, strings.Join(places, " or "))
 	}
 	return conn.SetDeadline(time.Time{})
 }

@@ -62,6 +62,26 @@ func (r *Ring) Open(kept []string, text string) []byte {
 	return nil
 }
 
+// Standing is a key of a use that is kept nowhere: whoever has the operator's makes it again. What it seals is read as long as
+// that key and the text are there; forgetting is taking the text out.
+func Standing(operator []byte, use string) (*Key, error) {
+	if len(operator) == 0 {
+		return nil, ErrSealed
+	}
+	return newKey(derive(derive(operator, "standing keys"), use), use)
+}
+
+// Marked seals a text so that IsSealed knows it; "" where that would be longer than most.
+func (k *Key) Marked(most int, text []byte) string { return k.within(mark, most, text) }
+
+// OpenMarked opens what Marked sealed.
+func (k *Key) OpenMarked(text string) ([]byte, error) {
+	if !IsSealed(text) {
+		return nil, ErrSealed
+	}
+	return k.OpenText(strings.TrimPrefix(text, mark))
+}
+
 // Before is how many bytes of room SealBytes needs before what it seals.
 const Before = 12
 

@@ -42,6 +42,7 @@ func (c *call) apart(ctx context.Context, g Grant, list []parts.Part) entry.Answ
 	}
 	defer c.keeper.boxes.leave(h)
 	ended := h.way.begins(ticket, line)
+	life := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var now running
@@ -62,7 +63,7 @@ func (c *call) apart(ctx context.Context, g Grant, list []parts.Part) entry.Answ
 	}
 	ended()
 	c.told(Ended{Ticket: ticket, Exit: exit.Code}, h)
-	a := entry.Answer{Exit: exit.Code, Notes: h.news()}
+	a := entry.Answer{Exit: exit.Code, Notes: append(h.news(), c.keeper.asks(life, h, ticket, line)...)}
 	if err != nil {
 		a.Reason = strings.ToValidUTF8(err.Error(), "?")
 	}

@@ -78,32 +78,6 @@ func (a *Aside) Take() error {
 
 // takeHome keeps what was changed of the home folder: the whole file, in the place of the one that was there when the box was made.
 func (a *Aside) takeHome() error {
-	below, err := filepath.Rel(a.Home, a.Path)
-	if err != nil || !filepath.IsLocal(below) || below == "." {
-		return fmt.Errorf("where %s was is not known: look at %s", a.ID, a.Kept)
-	}
-	root, err := os.OpenRoot(a.Home)
-	if err != nil {
-		return fmt.Errorf("keep %s: %w", a.Path, err)
-	}
-	defer root.Close()
-	sum := ""
-	info, err := root.Lstat(below)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("keep %s: it is no plain file; the changed one is kept in %s", a.Path, a.Kept)
-	case err == nil:
-		now, err := root.ReadFile(below)
-		if err != nil {
-			return fmt.Errorf("keep %s: %w", a.Path, err)
-		}
-		sum = hashOf(now)
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("keep %s: %w", a.Path, err)
-	}
-	if sum != a.Sum {
-		return fmt.Errorf("keep %s: it has been changed outside the box since; the box's is kept in %s", a.Path, a.Kept)
-	}
 	if err := plainBelow(a.Kept); err != nil {
 		return fmt.Errorf("keep %s: %w", a.Path, err)
 	}
@@ -111,18 +85,68 @@ func (a *Aside) takeHome() error {
 	if err != nil {
 		return fmt.Errorf("keep %s: %w", a.Path, err)
 	}
-	mode := kept.Mode().Perm() &^ 0o022
-	if info != nil {
-		mode = info.Mode().Perm() // a box says nothing of who may read it
-	}
-	fresh := below + ".tidemark-" + rand.Text()[:8]
-	if err := errors.Join(root.MkdirAll(filepath.Dir(below), 0o700), putInto(root, fresh, a.Kept)); err != nil {
-		return fmt.Errorf("keep %s: %w", a.Path, err)
-	}
-	if err := errors.Join(root.Chmod(fresh, mode), root.Rename(fresh, below)); err != nil {
-		return fmt.Errorf("keep %s: %w", a.Path, errors.Join(err, root.Remove(fresh)))
+	put := func(root *os.Root, fresh string) error { return putInto(root, fresh, a.Kept) }
+	if err := keepHome(a.Home, a.Path, a.Sum, kept.Mode(), put); err != nil {
+		return fmt.Errorf("%w; the box's is kept in %s", err, a.Kept)
 	}
 	return a.Drop()
+}
+
+// keepHome puts a file into the home folder, in the place of the one whose SHA-256 is given; empty: of none. It goes by the home's own
+// folder, and a link is not followed out of it.
+func keepHome(home, path, was string, mode fs.FileMode, put func(root *os.Root, fresh string) error) error {
+	fail := func(err error) error { return fmt.Errorf("keep %s: %w", path, err) }
+	below, err := filepath.Rel(home, path)
+	if err != nil || !filepath.IsLocal(below) || below == "." {
+		return fail(errors.New("it is not of the home folder"))
+	}
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return fail(err)
+	}
+	defer root.Close()
+	sum, mode := "", mode.Perm()&^0o022
+	info, err := root.Lstat(below)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return fail(errors.New("it is no plain file"))
+	case err == nil:
+		now, err := root.ReadFile(below)
+		if err != nil {
+			return fail(err)
+		}
+		sum, mode = hashOf(now), info.Mode().Perm() // a box says nothing of who may read it
+	case !errors.Is(err, fs.ErrNotExist):
+		return fail(err)
+	}
+	if sum != was {
+		return fail(errors.New("it has been changed outside the box since"))
+	}
+	if err := linkless(root, filepath.Dir(below)); err != nil {
+		return fail(err)
+	}
+	fresh := below + ".tidemark-" + rand.Text()[:8]
+	if err := errors.Join(root.MkdirAll(filepath.Dir(below), 0o700), put(root, fresh)); err != nil {
+		return fail(err)
+	}
+	if err := errors.Join(root.Chmod(fresh, mode), root.Rename(fresh, below)); err != nil {
+		return fail(errors.Join(err, root.Remove(fresh)))
+	}
+	return nil
+}
+
+// linkless refuses a folder that a link leads to: what is put there would be somewhere else than its name says.
+func linkless(root *os.Root, dir string) error {
+	for at := dir; at != "."; at = filepath.Dir(at) {
+		info, err := root.Lstat(at)
+		if err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is no folder of its own", at)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // plainBelow refuses what is neither a file nor a folder of files.

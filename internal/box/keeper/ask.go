@@ -21,6 +21,7 @@ type Wanted struct {
 	Files    []string `json:"files,omitzero"`
 	More     int      `json:"more,omitzero"`
 	Packages []string `json:"packages,omitzero"`
+	Lines    []string `json:"lines,omitzero"`
 	Program  string   `json:"program,omitzero"`
 	Command  string   `json:"command"`
 }
@@ -30,6 +31,7 @@ type Said struct {
 	Allow bool   `json:"allow"`
 	Open  bool   `json:"open"` // a person was asked, and has not answered
 	Why   string `json:"why"`  // of a refusal
+	No    bool   `json:"no"`   // of a refusal: a person said so
 }
 
 // Asker has it decided whether a command that runs with a ticket may have something, and waits so long for a person's answer.

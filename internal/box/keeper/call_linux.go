@@ -87,7 +87,7 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	defer c.keeper.boxes.leave(h)
 	note := c.upstream(ctx, h, &exit)
 	c.told(Ended{Ticket: r.Ticket, Exit: exit.Code}, h)
-	a := entry.Answer{Exit: exit.Code, Notes: append(h.news(), note...)}
+	a := entry.Answer{Exit: exit.Code, Notes: slices.Concat(h.news(), note, c.keeper.asks(ctx, h, r.Ticket, string(r.Line)))}
 	if err != nil {
 		a.Reason = strings.ToValidUTF8(err.Error(), "?")
 	}

@@ -27,6 +27,7 @@ func (c *call) leave(ctx context.Context, g Grant) entry.Answer {
 		return no(err)
 	}
 	defer c.keeper.boxes.leave(h)
+	life := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go c.untilGone(cancel)
@@ -36,7 +37,7 @@ func (c *call) leave(ctx context.Context, g Grant) entry.Answer {
 		exit, err = c.broke(ctx, h, departure{form, line, c.dir(), g.Covered})
 	}
 	c.told(Ended{Ticket: ticket, Exit: exit.Code}, h)
-	a := entry.Answer{Exit: exit.Code, Notes: h.news()}
+	a := entry.Answer{Exit: exit.Code, Notes: append(h.news(), c.keeper.asks(life, h, ticket, line)...)}
 	if err != nil {
 		a.Reason = strings.ToValidUTF8(err.Error(), "?")
 	}

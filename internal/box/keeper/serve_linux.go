@@ -27,6 +27,7 @@ type Keeper struct {
 	lock     *os.File
 	listener *net.UnixListener
 	boxes    shelf
+	turns    turns
 	stop     func()
 	work     sync.WaitGroup // requests, and what is told afterwards
 }
@@ -94,6 +95,7 @@ func (k *Keeper) Serve(ctx context.Context) error {
 	k.stop = cancel
 	stop := context.AfterFunc(ctx, func() { _ = k.listener.Close() })
 	defer stop()
+	k.boxes.left = func(h *held) { k.left(ctx, h) }
 	go k.tidy(ctx, cancel)
 	go k.boxes.fill()
 	var err error

@@ -30,6 +30,8 @@ type shelf struct {
 
 	spare   *box.Spare // guarded by mu: the first process of the next box; nil: there is none just now
 	filling bool       // guarded by mu: one is being started
+
+	left func(*held) // is told of a box that has ended, while the keeper has not; nil: nobody is
 }
 
 // fill starts the first process of the next box, so that nobody has to wait for it.
@@ -87,6 +89,8 @@ type held struct {
 	want   box.Want // what it was made with
 	temp   temp
 
+	keeping keeping
+
 	mu       sync.Mutex
 	used     time.Time // guarded by mu, as all below
 	running  int
@@ -136,6 +140,7 @@ func (s *shelf) enterOnce(g Grant, env []string) (*held, error) {
 		return nil, errors.New("the box keeper ends")
 	case h == nil:
 		h = &held{key: key, grant: g, ready: make(chan struct{}), used: time.Now(), way: &way{by: s.o.Asker}}
+		h.keeping.begin()
 		s.held[key] = h
 		h.count(1)
 		s.mu.Unlock()
@@ -272,13 +277,22 @@ func (s *shelf) drop(h *held) {
 // close ends a box and takes down what it leaves. A second time it does nothing.
 func (s *shelf) close(h *held) {
 	<-h.ready
+	if s.ends(h) && s.left != nil {
+		s.left(h)
+	}
+}
+
+// ends reports whether it left something for a person.
+func (s *shelf) ends(h *held) bool {
+	h.keeping.mu.Lock()
+	defer h.keeping.mu.Unlock()
 	h.mu.Lock()
 	was := h.closed
 	h.closed = true
 	last := h.ended
 	h.mu.Unlock()
 	if was || h.box == nil {
-		return
+		return false
 	}
 	report, err := h.box.Close()
 	if err != nil {
@@ -296,6 +310,7 @@ func (s *shelf) close(h *held) {
 		last.Report = report
 		tell(s.o, last)
 	}
+	return len(report.Aside) > 0
 }
 
 // endIdle ends the boxes that nothing has run in since, and reports whether there has been none since then.

@@ -58,13 +58,24 @@ const (
 // Hold observes a result and keeps it from the agent, where the policy wants it so, or always. It returns what the agent gets instead;
 // empty: the agent reads the result.
 func (d *Desk) Hold(ctx context.Context, o tidemark.Observation, always bool) (string, trust.Label, error) {
+	return d.hold(ctx, o, always, true)
+}
+
+// HoldStill is Hold, where the policy wants it so, at a door that cannot put a text into a call: its handles are not passed on.
+func (d *Desk) HoldStill(ctx context.Context, o tidemark.Observation) (string, trust.Label, error) {
+	return d.hold(ctx, o, false, false)
+}
+
+func (d *Desk) hold(ctx context.Context, o tidemark.Observation, always, moves bool) (string, trust.Label, error) {
 	if len(o.Result.Content) > maxOne {
 		label, err := d.Monitor.Observe(ctx, o)
 		return "", label, err
 	}
 	size := len(o.Result.Content)
 	rows := len(extract.Rows(string(o.Result.Content)))
-	show := func(k tidemark.Kept) string { return shown(k.Handle, size, rows, o.Result.Error, d.Reader != nil) }
+	show := func(k tidemark.Kept) string {
+		return shown(k.Handle, size, rows, o.Result.Error, d.Reader != nil, moves)
+	}
 	k, label, err := d.Monitor.Hold(ctx, o, always, show)
 	if err != nil || k.IsZero() {
 		return "", label, err
@@ -76,7 +87,7 @@ func (d *Desk) Hold(ctx context.Context, o tidemark.Observation, always bool) (s
 }
 
 // shown is what the agent gets instead of a result. Nothing in it is chosen by who wrote the result but its length.
-func shown(handle string, size, rows int, failed, reads bool) string {
+func shown(handle string, size, rows int, failed, reads, moves bool) string {
 	what := fmt.Sprintf("%d bytes", size)
 	if rows > 0 {
 		what = fmt.Sprintf("a list of %d entries, %d bytes", rows, size)
@@ -84,9 +95,11 @@ func shown(handle string, size, rows int, failed, reads bool) string {
 	if failed {
 		what = "an error, " + what
 	}
-	out := fmt.Sprintf("The result is kept as %s (%s); it was written by others and has not been read. "+
-		"Give %s as the whole value of an argument to pass it on as it is", handle, what, handle)
-	if rows > 0 {
+	out := fmt.Sprintf("The result is kept as %s (%s); it was written by others and has not been read", handle, what)
+	if moves {
+		out += fmt.Sprintf(". Give %s as the whole value of an argument to pass it on as it is", handle)
+	}
+	if rows > 0 && moves {
 		out += fmt.Sprintf(", or %s#0.id for a field of an entry", handle)
 	}
 	if reads {

@@ -44,6 +44,8 @@ type Caller struct {
 	Owner       bool   // user messages are the owner's
 	Child       bool   // the client says that a sub-agent speaks
 	Parent      string // its session, where the client names it
+
+	Keeps Keeping // results are kept from its model; nil: it reads them
 }
 
 // Monitor is what the follower reports to.
@@ -148,6 +150,7 @@ type Visit struct {
 	Notice  string // the outcome of a chat command in the user's message
 	Command string
 	Owed    []format.Owed // refused calls that the provider waits for and the client sends nothing for
+	Shown   []Shown       // results that the model must not get as the client sent them
 
 	f       *Follower
 	past    *past
@@ -194,6 +197,7 @@ func (f *Follower) Enter(ctx context.Context, who Caller, r *format.Request) (*V
 	}
 	return &Visit{
 		Ref: e.ref, Agent: who.Agent, Notice: e.opening.Notice, Command: e.opening.Command,
-		Owed: e.owes(), f: f, past: e.past, tenant: who.Tenant, session: e.session, at: e.at, start: e.start, begun: e.begun,
+		Owed: e.owes(), Shown: e.shown,
+		f: f, past: e.past, tenant: who.Tenant, session: e.session, at: e.at, start: e.start, begun: e.begun,
 	}, nil
 }

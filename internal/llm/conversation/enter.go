@@ -144,7 +144,7 @@ func (e *entry) read(ctx context.Context, list []*format.Message, sums []tool.Di
 		}
 	}
 	for i := known; i < len(list); i++ {
-		m := list[i]
+		m := e.own(list[i])
 		e.first, e.final = !e.at.spoken, i == len(list)-1
 		if m.Role == format.Assistant && (i == known || list[i-1].Role != format.Assistant) {
 			e.speech = e.together(list, i)
@@ -152,6 +152,9 @@ func (e *entry) read(ctx context.Context, list []*format.Message, sums []tool.Di
 		l, err := e.message(ctx, m, i > last)
 		if err != nil {
 			return err
+		}
+		if e.who.Keeps != nil {
+			sums[i] = sumOf(m) // the model gets it so, and the client's next request has it so
 		}
 		e.root = false
 		e.before, e.label = e.at, e.label.Join(l)
@@ -207,6 +210,9 @@ func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, e
 	if e.f.controls != nil {
 		t.ControlTools = e.f.controls(e.who.Agent)
 	}
+	if e.who.Keeps != nil {
+		t.ControlTools = append(slices.Clone(t.ControlTools), e.who.Keeps.Tools()...)
+	}
 	t.Sender.Provider = "llm"
 	if e.who.Agent != "" {
 		t.Sender.Provider = e.who.Agent
@@ -240,8 +246,8 @@ func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, e
 // keep remembers the bytes read so far, and those without the last message: harnesses
 // change marks in it when the next one comes.
 func (e *entry) keep() {
-	if e.r.Hints.Previous != "" || len(e.messages) == 0 || e.at == e.session.top {
-		return
+	if e.r.Hints.Previous != "" || len(e.messages) == 0 || e.at == e.session.top || len(e.shown) > 0 {
+		return // what was kept from the model stands in these bytes as it came
 	}
 	last := e.offset + len(e.messages) - 1
 	if last < e.r.Known {

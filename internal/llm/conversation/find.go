@@ -43,6 +43,7 @@ type entry struct {
 	parent   string // the session whose model wrote what it begins with
 	opening  tidemark.Opening
 	taken    map[string]int // results without an id so far, by tool
+	shown    []Shown        // what the model gets in the place of results
 }
 
 var errNoTenant = errors.New("enter conversation: nobody is named whose it is")

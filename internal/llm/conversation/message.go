@@ -221,7 +221,11 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 	}
 	brought := tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}
 	o := tidemark.Observation{Ref: e.ref, Again: e.who.HostReports, Result: brought}
-	if c := e.called(p); c != nil {
+	c := e.called(p)
+	if label, ok, err := e.answered(ctx, p, c); ok || err != nil {
+		return label, err
+	}
+	if c != nil {
 		o.Result.Name, o.Result.Args = c.name, c.args
 	} else {
 		worst := trust.Untrusted // nobody let such a call through
@@ -232,7 +236,7 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 	} else if handed && (o.Declared == nil || other.label.Level < *o.Declared) {
 		o.Declared = &other.label.Level
 	}
-	l, err := e.f.monitor.Observe(ctx, o)
+	l, shown, err := e.observe(ctx, p, o)
 	if err != nil && !errors.Is(err, tidemark.ErrSealed) { // too late for the turn's picture, not for the label
 		return trust.Label{}, fmt.Errorf("enter conversation: %w", err)
 	}
@@ -240,6 +244,9 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 		e.past.note(tidemark.RecalledResult, d, text, memory{l, e.session.name})
 	} else {
 		e.past.remember(tidemark.RecalledResult, d, memory{l, e.session.name})
+	}
+	if shown {
+		return nothing(), nil
 	}
 	return l, nil
 }

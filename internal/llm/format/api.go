@@ -45,6 +45,7 @@ type dialect struct {
 	noticeIn   func(e *editor, at span, notice string) // puts a notice into a system prompt that is no text; nil: it is a list
 	choices    func(e *editor, h *hider)               // repairs what refers to tools that are gone
 	settle     func(e *editor, edit *Edit)             // answers calls that the provider waits for; nil: it keeps none
+	resultOf   func(text []byte) []byte                // what a result holds that is a text; nil: the text
 
 	// Of answers.
 	reader    func() answerReader

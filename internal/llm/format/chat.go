@@ -42,6 +42,7 @@ func (p *parser) chatMessage(at int) Message {
 		part := Part{Kind: Result, CallID: o.str("tool_call_id"), Name: o.str("name")}
 		if has {
 			part.Text = p.flat(content)
+			p.brought(&part, content)
 		}
 		m.Parts = append(m.Parts, part)
 		return m

@@ -23,6 +23,7 @@ var converseDialect = &dialect{
 	newSystem: converseSystem,
 	setSystem: (*editor).systemMember,
 	choices:   (*editor).converseChoices,
+	resultOf:  func(text []byte) []byte { return append(append([]byte(`[{"text":`), text...), `}]`...) },
 
 	// Clients know no sign of life.
 	reader:    func() answerReader { return &converse{blocks: map[int]*block{}} },
@@ -82,6 +83,7 @@ func (p *parser) converseBlock(at int) (Part, bool) {
 		part := Part{Kind: Result, CallID: c.str("toolUseId"), Error: c.str("status") == "error"}
 		if content, ok := c.get("content"); ok {
 			part.Text = p.converseResult(content)
+			p.brought(&part, content)
 		}
 		return part, true
 	case "image", "video", "audio":

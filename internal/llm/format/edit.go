@@ -254,3 +254,44 @@ func (d *doc) rebuilt(at int, keep func(i int) []byte) []byte {
 	}
 	return append(out, open+2) // '}' and ']' both stand two after
 }
+
+// What a client sends as the result of a call can be put aside, and something of ours shown in its place. Everything else of the request
+// stays byte for byte.
+
+// brought tells of a result, and where what it holds stands.
+func (p *parser) brought(part *Part, content int) {
+	if p.tell != nil {
+		p.tell(part, p.doc.Span(content))
+	}
+}
+
+// Replace is the body with other contents of results: whatever shown returns for one. It reads the whole list. Body itself is returned
+// where nothing changes.
+func (r *Request) Replace(shown func(result *Part) (string, bool)) ([]byte, error) {
+	if !r.isList {
+		return r.Body, nil
+	}
+	p := newParser(r.Body, r.dialect)
+	var edits []edit
+	p.tell = func(part *Part, at span) {
+		text, ok := shown(part)
+		if !ok {
+			return
+		}
+		with := quoted(text)
+		if r.dialect.resultOf != nil {
+			with = r.dialect.resultOf(with)
+		}
+		edits = append(edits, edit{at, with})
+	}
+	for _, at := range p.elements(r.list.span) {
+		r.dialect.entry(p, p.load(at))
+	}
+	if p.err != nil {
+		return nil, fmt.Errorf("replace results: %w", p.err)
+	}
+	if len(edits) == 0 {
+		return r.Body, nil
+	}
+	return splice(r.Body, edits), nil
+}

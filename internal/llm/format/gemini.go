@@ -29,6 +29,7 @@ var geminiDialect = &dialect{
 	setSystem: (*editor).systemMember,
 	noticeIn:  (*editor).geminiNotice,
 	choices:   (*editor).geminiChoices,
+	resultOf:  func(text []byte) []byte { return append(append([]byte(`{"result":`), text...), '}') },
 
 	// Clients wait for the end of the body, and take every line that is no data for an error.
 	reader:    func() answerReader { return &gemini{} },
@@ -145,9 +146,10 @@ func (p *parser) geminiResult(at int) Part {
 	_, part.Error = r.get("error")
 	if len(r.fields) == 1 && p.is(r.fields[0].value, '"') {
 		part.Text = p.str(r.fields[0].value, "response")
-		return part
+	} else {
+		part.Text = p.flat(response)
 	}
-	part.Text = p.flat(response)
+	p.brought(&part, response)
 	return part
 }
 

@@ -71,6 +71,7 @@ func (p *parser) block(at int) Part {
 		part := Part{Kind: Result, CallID: o.str("tool_use_id"), Error: o.yes("is_error")}
 		if content, ok := o.get("content"); ok {
 			part.Text = p.flat(content)
+			p.brought(&part, content)
 		}
 		return part
 	case "image", "container_upload":

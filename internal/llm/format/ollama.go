@@ -45,6 +45,7 @@ func (p *parser) ollamaMessage(at int) Message {
 		}
 		if has {
 			part.Text = p.flat(content)
+			p.brought(&part, content)
 		}
 		m.Parts = []Part{part}
 		return m

@@ -143,6 +143,7 @@ func (o object) responsesResult(name string) Part {
 	}
 	if output, ok := o.get("output"); ok {
 		part.Text = o.p.flat(output)
+		o.p.brought(&part, output)
 	} else if content, ok := o.get("tools"); ok {
 		part.Text = o.p.flat(content)
 	}

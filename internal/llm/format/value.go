@@ -32,7 +32,8 @@ type parser struct {
 	api  *dialect
 	doc  jsonspan.Doc
 	err  error
-	pool []field // objects of one message share their memory
+	pool []field                          // objects of one message share their memory
+	tell func(result *Part, content span) // nil: nobody wants to know where results stand
 }
 
 func newParser(b []byte, api *dialect) *parser { return &parser{b: b, api: api} }

@@ -15,6 +15,7 @@ const (
 	tokenHeader   = "X-Tidemark-Token"
 	sessionHeader = "X-Tidemark-Session"
 	agentHeader   = "X-Tidemark-Agent"
+	keepHeader    = "X-Tidemark-Keep" // results may be kept from the model; the client offers our tools for them
 )
 
 // harness is an agent as its requests tell.

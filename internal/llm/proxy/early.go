@@ -113,6 +113,9 @@ func (x *exchange) sendKnown(lent *lease, checked int) int {
 // maySendEarly reports whether nobody could want to change the request but the monitor.
 func (x *exchange) maySendEarly() bool {
 	packed := len(x.r.Header["Content-Encoding"]) > 0
+	if x.wantsKept() {
+		return false // results may have to be taken out of it
+	}
 	asItIs := x.u.Sign == nil && !x.rt.wrapped && x.carrier == nil // a signature stands for all of it, an envelope is taken apart
 	return x.rt.way == judged && x.r.ContentLength >= leastEarly && !packed && asItIs && !x.u.Handshake && !x.p.seesRequests()
 }

@@ -40,6 +40,7 @@ type exchange struct {
 	carrier     http.RoundTripper // what takes it to the provider; nil: the upstream has its own
 	hooks       *hook.Context
 	sent        time.Time
+	keeps       bool // results may be kept from the model
 }
 
 // ask is the way of a request to a model: read, entered, judged, sent, and its answer
@@ -64,6 +65,7 @@ func (x *exchange) ask() *problem {
 	if x.u.Handshake {
 		caller.Session, caller.Trusted, caller.HostReports = greeting, true, true
 	}
+	caller.Keeps = x.keeping(&caller)
 	no = x.enter(ctx, caller)
 	if x.visit != nil {
 		defer x.visit.Leave()
@@ -72,6 +74,9 @@ func (x *exchange) ask() *problem {
 		return no
 	}
 	defer x.lend()()
+	if no := x.putAside(); no != nil {
+		return no
+	}
 	x.p.flushes.Ask(x.ref.Session)
 	defer x.p.flushes.Ask(x.ref.Session) // what the answer brings comes after that
 	refusal, err := x.prepare(ctx, caller)
@@ -138,12 +143,11 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 		}
 		body, sums, x.rt.model = x.envelope.Inner(), x.p.cache.NewSums(), x.envelope.Model
 	}
-	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
-		return "", newProblem(http.StatusBadRequest, whyUnread+err.Error())
+	if err = x.read(body, sums); err == nil {
+		err = x.showKept()
 	}
-	x.req.Stream = x.req.Stream || x.rt.socket
-	if x.rt.inPath {
-		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream || x.req.Stream
+	if err != nil {
+		return "", newProblem(http.StatusBadRequest, whyUnread+err.Error())
 	}
 	if x.rt.hosted && x.req.Hints.Version == "" {
 		return "", newProblem(http.StatusBadRequest, whyHosted)
@@ -152,6 +156,18 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 		return x.greeted(found)
 	}
 	return "", nil
+}
+
+// read takes a body for the request.
+func (x *exchange) read(body []byte, sums *format.Sums) (err error) {
+	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
+		return err
+	}
+	x.req.Stream = x.req.Stream || x.rt.socket
+	if x.rt.inPath {
+		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream || x.req.Stream
+	}
+	return nil
 }
 
 // greeted is the session that the plugin's line names. It counts in a system text alone:

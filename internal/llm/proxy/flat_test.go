@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/tidemark/tidemark/internal/llm/proxy"
 )
 
 // The shape of the streams that are held. An event is far larger than its text: whoever kept
@@ -111,36 +109,4 @@ func inUse() int64 {
 	}
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc + m.StackInuse)
-}
-
-// What a stream takes does not follow how much has come through it, but for its text. The
-// clients and the provider are in the same process, so the figures are more than the proxy's.
-func TestStreamsThatAreHeldTakeNoMoreWithTime(t *testing.T) {
-	d := newDrip(t)
-	w := open(t, func(o *proxy.Options) {
-		o.Upstreams = []proxy.Upstream{{Name: "openai", API: "openai", BaseURL: d.server.URL}}
-		o.MaxConcurrent = heldStreams
-	})
-	idle := inUse()
-	var few, many, all sync.WaitGroup
-	few.Add(heldStreams)
-	many.Add(heldStreams)
-	for i := range heldStreams {
-		all.Go(func() {
-			if err := follow(w, i, &few, &many); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	few.Wait()
-	early := inUse()
-	close(d.on)
-	many.Wait()
-	late := inUse()
-	close(d.end)
-	all.Wait()
-	t.Logf("%d streams: %d bytes each after %d deltas, %d after %d", heldStreams, (early-idle)/heldStreams, fewDeltas, (late-idle)/heldStreams, manyDeltas)
-	if grown := (late - early) / heldStreams; grown > flatBound {
-		t.Errorf("each stream took %d bytes more after %d deltas than after %d, want at most %d", grown, manyDeltas, fewDeltas, flatBound)
-	}
 }

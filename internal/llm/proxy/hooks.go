@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
@@ -200,6 +201,9 @@ func (x *exchange) layer(ctx context.Context) (tidemark.Layer, error) {
 			continue
 		}
 		known, _ := x.visit.CallName(t.Name, nil)
+		if x.keeps && handles.IsTool(known) {
+			continue
+		}
 		names[t.Name] = known
 		call.Tools = append(call.Tools, known)
 		if len(call.Definitions) < maxDefinitions && m.Reads() { // nobody else looks at them

@@ -70,6 +70,9 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (release.Ruling, err
 		x.p.metrics.decided(x.u, x.rt.api, "plugin")
 		return release.Ruling{Refusal: pluginRefusal(call.Name, why)}, nil
 	}
+	if why := x.carriesHandle(known); why != "" {
+		return release.Ruling{Refusal: why}, nil
+	}
 	v, err := x.decide(ctx, known)
 	if err != nil {
 		return release.Ruling{}, err

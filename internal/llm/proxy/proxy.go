@@ -32,6 +32,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/soon"
+	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
@@ -63,6 +64,7 @@ type Options struct {
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
 	Claims  *claims.Book         // is told of calls that were let through, for the MCP gateway; nil: nobody is
+	Desk    *handles.Desk        // keeps results from models whose clients ask for it; nil: nothing is kept
 	// Lend is told of each request that goes to a model, with the headers that it goes out with, and when it has ended; nil: nobody is.
 	Lend   func(session, upstream, api, wire string, h http.Header) (back func())
 	Limits Limits
@@ -148,6 +150,7 @@ type Proxy struct {
 	counts    counter
 	hosts     hosts
 	flushes   *soon.Group
+	aside     aside
 	buffers   sync.Pool     // of *[]byte, for requests
 	slots     chan struct{} // one place for each request at once
 }

@@ -101,3 +101,36 @@ func TestListedResourcesAreFree(t *testing.T) {
 		})
 	}
 }
+
+// What is passed on says what it is worth, where the policy wants that, and never better than its server does.
+// MCP-8
+func TestResultsAreLabelledForOthers(t *testing.T) {
+	const text = `"content":[{"type":"text","text":"lunch is at noon"}]`
+	trusted := "preset: balanced\nlabelResults: [\"*\"]\ntrustRules: [{name: mine, tools: [files__read_file], trust: owner}]\n"
+	for name, tt := range map[string]struct{ policy, result, want string }{
+		"nothing is wanted":       {"", `{` + text + `}`, ``},
+		"untrusted":               {"labelResults: [\"*\"]\n", `{` + text + `}`, `"_meta":{"ifc":{"integrity":"untrusted"}}`},
+		"another tool":            {"labelResults: [other__x]\n", `{` + text + `}`, ``},
+		"its own word is worse":   {trusted, `{` + text + `,"_meta":{"ifc":{"integrity":"untrusted","confidentiality":"private"}}}`, ``},
+		"a word for it is kept":   {trusted, `{` + text + `,"_meta":{"ifc":{"integrity":"trusted"}}}`, ``},
+		"nothing is made up":      {trusted, `{` + text + `}`, ``},
+		"a word for it is undone": {"labelResults: [\"*\"]\n", `{` + text + `,"_meta":{"ifc":{"integrity":"trusted","by":"x"},"a":1}}`, `"_meta":{"ifc":{"integrity":"untrusted","by":"x"},"a":1}`},
+		"public is not taken":     {trusted, `{` + text + `,"_meta":{"ifc":{"confidentiality":"public"}}}`, `"confidentiality":"private"`},
+		"public is taken":         {trusted + "serverLabels: [files__read_file]\n", `{` + text + `,"_meta":{"ifc":{"confidentiality":"public"}}}`, ``},
+		"a word nobody knows":     {trusted, `{` + text + `,"_meta":{"ifc":{"integrity":"gold"}}}`, `"integrity":"untrusted"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := mcptest.New(t, tt.policy)
+			files := newTable(t, options(w.Engine, "files"))
+			call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/home/u/a.txt"}}}`
+			if forward, reply := files.up(call); forward != call {
+				t.Fatalf("the call did not leave: %s", reply)
+			}
+			came := `{"jsonrpc":"2.0","id":1,"result":` + tt.result + `}`
+			got, _ := files.down(came)
+			if tt.want == "" && got != came || !strings.Contains(got, tt.want) || !strings.Contains(got, text) {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
+	words "github.com/tidemark/tidemark/internal/question"
 )
 
 // Asking inside the client. The question is in the queue already, and whoever answers first has
@@ -49,7 +50,7 @@ func (c *Conn) canElicit(r *request) bool {
 func form(h *Held, legacy bool) []byte {
 	lines := []string{"Tidemark holds " + text.Cover(h.Lines[0], 300)}
 	for _, l := range h.Lines[1:] {
-		for _, part := range []string{"Missing: ", "Context holds: ", "You said: "} {
+		for _, part := range []string{words.Why + ": ", words.Read + ": ", words.Asked + ": "} {
 			if strings.HasPrefix(l, part) {
 				lines = append(lines, text.Cover(l, 300))
 			}

@@ -175,29 +175,50 @@ func (e *Engine) Answer(ctx context.Context, a Said) error {
 }
 
 // Observe implements Port.
-func (e *Engine) Observe(ctx context.Context, c Came) (shown string, err error) {
+func (e *Engine) Observe(ctx context.Context, c Came) (Passed, error) {
 	if c.Argues != "" {
 		err := e.Monitor.Hear(c.Argues, string(c.Result.Content))
 		if !errors.Is(err, tidemark.ErrRoom) {
-			return "", err
+			return Passed{}, err
 		}
 	}
 	if err := e.ensure(ctx, c.Place); err != nil {
-		return "", err
+		return Passed{}, err
 	}
 	o := tidemark.Observation{Ref: c.Place.ref(), Result: c.Result}
+	var out Passed
+	var label trust.Label
+	var err error
 	if c.Holds && e.Desk != nil {
-		shown, _, err = e.Desk.Hold(ctx, o, false)
+		out.Shown, label, err = e.Desk.Hold(ctx, o, false)
 	} else {
-		_, err = e.Monitor.Observe(ctx, o)
+		label, err = e.Monitor.Observe(ctx, o)
 	}
 	if err == nil && e.Soon != nil {
 		e.Soon.Ask(c.Place.Session)
 	}
-	if errors.Is(err, tidemark.ErrSealed) {
-		return "", nil // what had to be recorded was
+	sealed := errors.Is(err, tidemark.ErrSealed) // what had to be recorded was
+	if err != nil && !sealed {
+		return Passed{}, err
 	}
-	return shown, err
+	out.Labels = e.labels(&c, label)
+	return out, nil
+}
+
+// labels are what others are told of a result that is passed on, where the policy wants it: never better than what its server says of it,
+// and not what that says for it where the policy does not take its word.
+func (e *Engine) labels(c *Came, label trust.Label) tool.Labels {
+	out, known := c.Result.Labels, e.Monitor.Policy().For(c.Place.Agent).Traits(tool.Name(c.Result.Name), nil)
+	if !known.Told {
+		return out
+	}
+	if out.Untrusted() || label.Level < trust.Local {
+		out.Integrity = "untrusted"
+	}
+	if out.Private() || label.Sensitivity >= trust.Private || out.Public() && !known.Labelled {
+		out.Confidentiality = "private"
+	}
+	return out
 }
 
 // Offer implements Port.

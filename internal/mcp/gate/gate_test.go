@@ -220,8 +220,8 @@ type broken struct{ gate.Port }
 func (broken) Decide(context.Context, gate.Ask) (gate.Ruling, error) {
 	return gate.Ruling{}, errors.New("unreachable")
 }
-func (broken) Observe(context.Context, gate.Came) (string, error) {
-	return "", errors.New("unreachable")
+func (broken) Observe(context.Context, gate.Came) (gate.Passed, error) {
+	return gate.Passed{}, errors.New("unreachable")
 }
 func (broken) Offer(context.Context, gate.Place, string, []tool.Definition) ([]string, error) {
 	return nil, errors.New("unreachable")
@@ -313,9 +313,9 @@ type halfBroken struct {
 	broken bool
 }
 
-func (h *halfBroken) Observe(ctx context.Context, c gate.Came) (string, error) {
+func (h *halfBroken) Observe(ctx context.Context, c gate.Came) (gate.Passed, error) {
 	if h.broken {
-		return "", errors.New("unreachable")
+		return gate.Passed{}, errors.New("unreachable")
 	}
 	return h.Engine.Observe(ctx, c)
 }

@@ -55,11 +55,16 @@ func (e *Engine) own(ctx context.Context, a *Ask) (*handles.Answer, error) {
 
 // heldBack records what a call brings, and passes on what is shown instead of it where it is kept from the agent.
 func (c *Conn) heldBack(ctx context.Context, m *wire.Message, r *request, came Came) ([]byte, error) {
-	shown, err := c.o.Port.Observe(ctx, came)
-	if err != nil || shown == "" {
+	passed, err := c.o.Port.Observe(ctx, came)
+	switch {
+	case err != nil:
 		return m.Raw, err
+	case passed.Shown != "":
+		return r.says(&handles.Answer{Text: passed.Shown, Failed: came.Result.Error}), nil
+	case passed.Labels == tool.Labels{} || passed.Labels == came.Result.Labels || len(m.Result) == 0 || m.Result[0] != '{':
+		return m.Raw, nil
 	}
-	return r.says(&handles.Answer{Text: shown, Failed: came.Result.Error}), nil
+	return labelled(m, passed.Labels)
 }
 
 // mayCall says why a tool may not be called. One of our own is none of the server's.

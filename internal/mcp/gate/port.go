@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -14,8 +15,8 @@ import (
 type Port interface {
 	// Decide asks about one call, and waits for a person as long as the question says.
 	Decide(ctx context.Context, a Ask) (Ruling, error)
-	// Observe records what came in, and returns what the client is shown instead where it is kept from the agent; "": it is shown.
-	Observe(ctx context.Context, c Came) (shown string, err error)
+	// Observe records what came in, and returns what is passed on of it.
+	Observe(ctx context.Context, c Came) (Passed, error)
 	// Offer tells what tools a server has, and returns those whose results are kept from the agent.
 	Offer(ctx context.Context, p Place, server string, defs []tool.Definition) (held []string, err error)
 	// Answer carries what the person said to a question inside their client.
@@ -32,6 +33,20 @@ type Place struct {
 	Agent   string `json:"agent,omitzero"`
 	Owner   bool   `json:"owner,omitzero"` // the owner speaks; otherwise nobody knows who
 	Gateway bool   `json:"-"`              // it came over HTTP
+}
+
+// on is the place on a machine elsewhere, whose sessions and agents are its own, whatever they are called elsewhere; "": it is as it says.
+func (p Place) on(machine string) Place {
+	if machine == "" {
+		return p
+	}
+	if p.Session != "" && !strings.HasPrefix(p.Session, machine+"/") {
+		p.Session = machine + "/" + p.Session
+	}
+	if p.Agent != "" && !strings.HasSuffix(p.Agent, "@"+machine) {
+		p.Agent += "@" + machine
+	}
+	return p
 }
 
 func (p Place) ref() tidemark.Ref {
@@ -93,6 +108,12 @@ type Came struct {
 	Argues string
 	// Holds says that something else can be shown instead of it.
 	Holds bool
+}
+
+// Passed is what the client gets of something that came in.
+type Passed struct {
+	Shown  string      `json:"shown,omitzero"`  // instead of it, where it is kept from the agent; "": it is shown
+	Labels tool.Labels `json:"labels,omitzero"` // what is to be said of it; zero: nothing that its server does not say
 }
 
 // Said is an answer that a person gave inside their client.

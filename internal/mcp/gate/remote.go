@@ -53,9 +53,6 @@ type (
 		Args    []byte          `json:"args,omitzero"`
 		Answer  *handles.Answer `json:"answer,omitzero"`
 	}
-	observedBody struct {
-		Shown string `json:"shown,omitzero"`
-	}
 	offeredBody struct {
 		Held []string `json:"held,omitzero"`
 	}
@@ -163,13 +160,13 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 }
 
 // Observe implements Port.
-func (r *Remote) Observe(ctx context.Context, c Came) (string, error) {
-	var got observedBody
+func (r *Remote) Observe(ctx context.Context, c Came) (Passed, error) {
+	var got Passed
 	err := r.post(ctx, observePath, cameBody{
 		Place: c.Place, ID: c.Result.CallID, Tool: c.Result.Name, Args: c.Result.Args, Content: c.Result.Content, Error: c.Result.Error,
 		Argues: c.Argues, Labels: c.Result.Labels, Holds: c.Holds,
 	}, &got)
-	return got.Shown, err
+	return got, err
 }
 
 // Offer implements Port.

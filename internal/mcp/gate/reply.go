@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tidemark/tidemark/internal/mcp/wire"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // codeRefused is that of a refusal where a result cannot carry it; it lies outside what JSON-RPC and
@@ -55,6 +56,47 @@ func appendText(b []byte, text string) []byte {
 // withResult is a response with another result.
 func withResult(m *wire.Message, result []byte) ([]byte, error) {
 	return wire.Put(m.Raw, "result", result)
+}
+
+// labelled is a response whose result says what is known of it, where other monitors look for that. Whatever else its server says there
+// stays.
+func labelled(m *wire.Message, labels tool.Labels) ([]byte, error) {
+	meta, err := within(m.Result, "_meta")
+	if err != nil {
+		return nil, err
+	}
+	ifc, err := within(meta, labelsKey)
+	if err != nil {
+		return nil, err
+	}
+	for _, said := range [][2]string{{"integrity", labels.Integrity}, {"confidentiality", labels.Confidentiality}} {
+		if said[1] == "" {
+			continue
+		}
+		if ifc, err = wire.Put(ifc, said[0], appendText(nil, said[1])); err != nil {
+			return nil, err
+		}
+	}
+	if meta, err = wire.Put(meta, labelsKey, ifc); err != nil {
+		return nil, err
+	}
+	result, err := wire.Put(m.Result, "_meta", meta)
+	if err != nil {
+		return nil, err
+	}
+	return withResult(m, result)
+}
+
+// within is an object inside another; an empty one where there is none.
+func within(object []byte, key string) ([]byte, error) {
+	o, err := wire.ReadObject(object)
+	if err != nil {
+		return nil, err
+	}
+	if in := o.Get(key); len(in) > 0 && in[0] == '{' {
+		return in, nil
+	}
+	return []byte("{}"), nil
 }
 
 // progress is a sign of life for the client's own token.

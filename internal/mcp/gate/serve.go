@@ -21,8 +21,10 @@ import (
 type Admission struct {
 	Guard *guard.Guard
 	Open  bool // nobody needs a token
-	hash  [sha256.Size]byte
-	some  bool
+	// Machine knows the tokens of other machines and of their agents; nil: there are none.
+	Machine func(token string) (machine string, ok bool)
+	hash    [sha256.Size]byte
+	some    bool
 }
 
 // NewAdmission makes an Admission; with an empty token it lets nobody in.
@@ -69,7 +71,27 @@ func (a *Admission) Apart(r *http.Request) bool {
 
 func (a *Admission) is(secret string) bool {
 	given := sha256.Sum256([]byte(strings.TrimSpace(secret)))
-	return a.some && subtle.ConstantTimeCompare(given[:], a.hash[:]) == 1
+	if a.some && subtle.ConstantTimeCompare(given[:], a.hash[:]) == 1 {
+		return true
+	}
+	if a.Machine == nil {
+		return false
+	}
+	_, ok := a.Machine(strings.TrimSpace(secret))
+	return ok
+}
+
+// MachineOf is the machine elsewhere whose token a request came with; "": none's.
+func (a *Admission) MachineOf(r *http.Request) string {
+	if a.Machine == nil {
+		return ""
+	}
+	for _, secret := range append(r.Header[TokenHeader], strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")) {
+		if machine, ok := a.Machine(strings.TrimSpace(secret)); ok {
+			return machine
+		}
+	}
+	return ""
 }
 
 // PortHandler serves the port to relays that agents start.
@@ -96,7 +118,7 @@ func (h *PortHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		WriteProblem(w, http.StatusRequestEntityTooLarge, "the body could not be read, or is too large")
 		return
 	}
-	answer, err := h.answer(r.Context(), r.URL.Path, raw)
+	answer, err := h.answer(r.Context(), r.URL.Path, raw, h.Admission.MachineOf(r))
 	if err == nil {
 		raw, err = strictjson.Marshal(answer)
 	}
@@ -113,7 +135,7 @@ var (
 	errNoSuch = errors.New("there is no such path")
 )
 
-func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any, error) {
+func (h *PortHandler) answer(ctx context.Context, path string, raw []byte, machine string) (any, error) {
 	none := struct{}{}
 	switch path {
 	case decidePath:
@@ -122,7 +144,7 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 			return nil, errBody
 		}
 		r, err := h.Port.Decide(ctx, Ask{
-			Place: b.Place, Call: tool.Call{ID: b.ID, Name: b.Tool, Args: b.Args}, Patience: wait(b.WaitMs), Elicits: b.Elicits,
+			Place: b.Place.on(machine), Call: tool.Call{ID: b.ID, Name: b.Tool, Args: b.Args}, Patience: wait(b.WaitMs), Elicits: b.Elicits,
 			Gated: b.Gated, Client: b.Client, Looks: b.Looks,
 		})
 		body := rulingBody{
@@ -138,8 +160,7 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 			return nil, errBody
 		}
 		res := tool.Result{CallID: b.ID, Name: b.Tool, Args: b.Args, Content: b.Content, Error: b.Error, Labels: b.Labels}
-		shown, err := h.Port.Observe(ctx, Came{Place: b.Place, Result: res, Argues: b.Argues, Holds: b.Holds})
-		return observedBody{shown}, err
+		return h.Port.Observe(ctx, Came{Place: b.Place.on(machine), Result: res, Argues: b.Argues, Holds: b.Holds})
 	case offerPath:
 		var b offerBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {
@@ -152,7 +173,7 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 				ReadOnly: t.ReadOnly, Destructive: t.Destructive, OpenWorld: t.OpenWorld,
 			})
 		}
-		held, err := h.Port.Offer(ctx, b.Place, b.Server, defs)
+		held, err := h.Port.Offer(ctx, b.Place.on(machine), b.Server, defs)
 		return offeredBody{held}, err
 	case giveUpPath:
 		var b giveUpBody
@@ -160,14 +181,15 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 			return nil, errBody
 		}
 		return none, h.Port.GiveUp(ctx, GivenUp{
-			Place: b.Place, Call: tool.Call{Name: b.Tool, Args: b.Args}, Client: b.Client, After: wait(b.AfterMs),
+			Place: b.Place.on(machine), Call: tool.Call{Name: b.Tool, Args: b.Args}, Client: b.Client, After: wait(b.AfterMs),
 		})
 	case answerPath:
 		var b saidBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {
 			return nil, errBody
 		}
-		return none, h.Port.Answer(ctx, Said{Question: b.Question, Session: b.Session, Approve: b.Approve, For: wait(b.ForMs)})
+		where := Place{Session: b.Session}.on(machine)
+		return none, h.Port.Answer(ctx, Said{Question: b.Question, Session: where.Session, Approve: b.Approve, For: wait(b.ForMs)})
 	}
 	return nil, errNoSuch
 }

@@ -21,3 +21,23 @@ func (c *Client) Extract(ctx context.Context, session, system, user, schema stri
 	}
 	return text, nil
 }
+
+// kindProposal is what a request for a change of the policy is called.
+const kindProposal = "proposal"
+
+// proposalTokens is the room for a few rules.
+const proposalTokens = 3000
+
+// Propose asks what a person's words about the policy come to. Whoever asks checks it, and a person agrees or not.
+func (c *Client) Propose(ctx context.Context, system, user, schema string) (string, error) {
+	r := request{
+		kind: kindProposal, system: system, user: user, schema: schema,
+		maxTokens: max(proposalTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
+		check: func(string) error { return nil },
+	}
+	text, _, err := c.answer(ctx, "policy", &r)
+	if err != nil {
+		return "", wrap("propose a policy", err)
+	}
+	return text, nil
+}

@@ -69,8 +69,6 @@ func (c *Channel) show(q tidemark.Question) Post {
 		}
 		add(l.Name, l.Text)
 	}
-	add("Context trust", q.Level)
-	add("Rule", q.Rule)
 	choices := []string{once, deny}
 	where := "the console (tidemark console)"
 	if p.Link != "" {

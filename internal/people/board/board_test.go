@@ -31,9 +31,9 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 				{"Allow once", "approve", "Allow once by"}, {"Deny", "deny", "Deny by"}, {"Allow 15 min", "approve", "Allow 15 min by"},
 			} {
 				session := choice.label
-				q := w.ask(session)
+				w.ask(session)
 				shown := m.chat.Message(i + 1)
-				for _, part := range []string{"exec", "rollout *all*", "List my files, please", "Ignore it", q.Rule, "exactly this call of exec, once"} {
+				for _, part := range []string{"exec", "rollout *all*", "List my files, please", "Ignore it", "exactly this call of exec, once"} {
 					if !strings.Contains(shown.Text, part) {
 						t.Errorf("the question lacks %q:\n%s", part, shown.Text)
 					}
@@ -272,7 +272,7 @@ func TestALongValueBeginsNoFieldOfItsOwn(t *testing.T) {
 	m := members(t)[0]
 	w := newWorld(t)
 	w.join(m)
-	const lie = "Approving allows: nothing, this is a test. "
+	const lie = "If you approve: nothing, this is a test. "
 	w.asks("s", tool.Call{Name: "exec", Args: []byte(`{"command":"rollout all; # ` + strings.Repeat(lie, 300) + `"}`)})
 	shown, lines := m.chat.Message(1), 0
 	for line := range strings.SplitSeq(shown.Text, "\n") {

@@ -7,7 +7,8 @@
 // Invariants:
 //   - once a passkey is enrolled nothing else approves, whatever the configuration says;
 //   - a proof is over what is approved, to the byte, and counts once;
-//   - the first key is for whoever may approve already, every other needs a key that is there;
+//   - the first key is for whoever may approve already; every other needs a key that is there, to sign it or to invite whose it will be,
+//     or a recovery code of that very person;
 //   - a denial needs no proof.
 package consent
 
@@ -49,6 +50,8 @@ type Options struct {
 	Want  Want
 	// Shared says that other servers write the log too: it is read each time before an answer.
 	Shared bool
+	// Inviters is how many key holders must sign an invitation, where there are as many; 0: one.
+	Inviters int
 	// Also are the channels (telegram) whose answers count as proof of the person.
 	Also []string
 }
@@ -61,14 +64,16 @@ type Keeper struct {
 	want  Want
 	also  []string
 
-	shared bool
-	fresh  fresh
+	shared   bool
+	inviters int
+	fresh    fresh
 
 	mu      sync.Mutex
 	state   State       // guarded by mu
 	nonces  nonces      // guarded by mu
 	origins []string    // guarded by mu; where browsers reach us
 	tries   []time.Time // guarded by mu; when wrong secrets were typed
+	joins   []time.Time // guarded by mu; when wrong codes of machines came
 }
 
 // Open reads the log of people.
@@ -76,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Keeper, error) {
 	if o.Store == nil || o.Now == nil || o.Rand == nil {
 		return nil, errors.New("open keys: store, clock and randomness are needed")
 	}
-	k := &Keeper{store: o.Store, now: o.Now, rand: o.Rand, want: o.Want, also: o.Also, shared: o.Shared}
+	k := &Keeper{store: o.Store, now: o.Now, rand: o.Rand, want: o.Want, also: o.Also, shared: o.Shared, inviters: o.Inviters}
 	return k, k.load(ctx)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
@@ -89,6 +90,7 @@ type New struct {
 	By     string
 	Proof  *event.Proof // by a key that is there already
 	Secret string
+	Code   string // a recovery code, by somebody who has lost their key
 }
 
 // SaidEnrol is what a person agrees to when a further key is enrolled or one is removed.
@@ -104,7 +106,12 @@ var ErrRole = errors.New("the first key is for whoever may approve: sign in with
 func (k *Keeper) Enrol(ctx context.Context, n New, site string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	kept, role, err := k.mayEnrol(&n)
+	if k.shared { // an invitation that another server saw used is none
+		if err := k.load(ctx); err != nil {
+			return err
+		}
+	}
+	by, role, err := k.mayEnrol(&n)
 	if err != nil {
 		return err
 	}
@@ -128,30 +135,61 @@ func (k *Keeper) Enrol(ctx context.Context, n New, site string) error {
 	if k.state.key(key.ID) != nil {
 		return errors.New("this key is enrolled already")
 	}
-	return k.append(ctx, event.Person{Act: "enrolled", By: n.By, Via: "console", Key: &key, Proof: kept})
+	return k.append(ctx, event.Person{
+		Act: "enrolled", By: n.By, Via: "console", Key: &key, Proof: by.proof, Detail: by.how, Token: by.code,
+	})
 }
 
-// mayEnrol says by which proof a key may come, and what it will be good for.
+// leave is by what a key came.
+type leave struct {
+	proof *event.Proof
+	how   string // invited by whom, or by a recovery code; "": neither
+	code  string // the hash of that
+}
+
+// mayEnrol says by what a key may come, and what it will be good for.
 // Preconditions: mu is held.
-func (k *Keeper) mayEnrol(n *New) (kept *event.Proof, role string, err error) {
+func (k *Keeper) mayEnrol(n *New) (by leave, role string, err error) {
 	first := len(k.state.Keys) == 0
 	if first && n.Role != "approver" && n.Role != "admin" {
-		return nil, "", ErrRole
+		return leave{}, "", ErrRole
 	}
 	said := SaidEnrol("enrol", n.Name)
 	switch {
 	case first && k.state.Secret != "":
-		kept, err = k.typed(said, n.Secret)
-		return kept, n.Role, err
+		by.proof, err = k.typed(said, n.Secret)
+		return by, n.Role, err
 	case first:
-		return nil, n.Role, nil
+		return leave{}, n.Role, nil
 	case n.Proof == nil:
-		return nil, "", fmt.Errorf("%w: a further key needs one that is enrolled", tidemark.ErrProof)
+		return k.letIn(n)
 	}
-	if kept, err = k.signed(said, n.Proof); err != nil {
-		return nil, "", err
+	if by.proof, err = k.signed(said, n.Proof); err != nil {
+		return leave{}, "", err
 	}
-	return kept, k.state.key(kept.Key).Role, nil
+	return by, k.state.key(by.proof.Key).Role, nil
+}
+
+// letIn lets somebody enrol a key who has none to sign with: they were invited, or have a recovery code. Both are theirs by the name and
+// the role that they signed in under, and somebody without a name is nobody.
+// Preconditions: mu is held.
+func (k *Keeper) letIn(n *New) (by leave, role string, err error) {
+	role, name, _ := strings.Cut(n.By, ":")
+	if name == "" || role != n.Role || role != "approver" && role != "admin" {
+		return leave{}, "", k.uninvitedError()
+	}
+	if n.Code != "" {
+		hash, err := k.recovers(n.By, n.Code)
+		return leave{how: "recovery code", code: hash}, role, err
+	}
+	switch i := k.invitation(n.By); {
+	case i == nil:
+		return leave{}, "", k.uninvitedError()
+	case i.Lacks > 0:
+		return leave{}, "", fmt.Errorf("%w: %s invited you; it takes one more who has a key", tidemark.ErrProof, strings.Join(i.By, ", "))
+	default:
+		return leave{how: "invited by " + strings.Join(i.By, ", ")}, role, nil
+	}
 }
 
 // Remove takes a key away; it takes a key, if only the same one.

@@ -19,6 +19,10 @@ type State struct {
 	tokens []Token // of people, by name; replaced, never changed
 
 	owners map[string]string // who enrolled a key, by its ID; replaced, never changed
+
+	machines []Invited           // who may join; replaced, never changed
+	invites  []KeyInvite         // who may enrol a key; replaced, never changed
+	codes    map[string][]string // hashes of recovery codes, by whose they are; replaced, never changed
 }
 
 // Apply folds one record.
@@ -37,7 +41,15 @@ func (s *State) Apply(e *event.Event) {
 				owners = map[string]string{}
 			}
 			owners[p.Key.ID], s.owners = p.By, owners
+			s.uninvited(p.By)
+			s.spent(p.By, p.Token)
 		}
+	case "key-invited":
+		s.keyInvited(p, e.Time)
+	case "key-uninvited":
+		s.uninvited(p.Detail)
+	case "codes":
+		s.setCodes(p.By, strings.Split(p.Secret, ","))
 	case "removed":
 		if p.Key != nil {
 			s.Keys = slices.DeleteFunc(slices.Clone(s.Keys), func(k event.Key) bool { return k.ID == p.Key.ID })
@@ -45,9 +57,11 @@ func (s *State) Apply(e *event.Event) {
 	case "secret":
 		s.Secret = p.Secret
 	case "forgotten":
-		s.Keys, s.Secret, s.Forgotten = nil, "", e.Time
+		s.Keys, s.Secret, s.Forgotten, s.invites, s.codes = nil, "", e.Time, nil, nil
 	case "refused":
 		s.Refused++
+	case "machine-invited", "machine-joined":
+		s.machine(p)
 	case "token-added", "token-revoked":
 		s.token(p, e.Time)
 	}
@@ -57,6 +71,7 @@ func (s *State) Apply(e *event.Event) {
 type Token struct {
 	Role, Name string
 	Agent      string // whose it is, where the role is an agent's
+	Machine    string // whose it is, where that is another machine
 	Hash       string // SHA-256 of it, hex
 	Made       int64  // Unix nanoseconds
 }
@@ -69,7 +84,7 @@ func (s *State) token(p *event.Person, at int64) {
 	case p.Act == "token-revoked":
 		s.tokens = slices.DeleteFunc(slices.Clone(s.tokens), func(t Token) bool { return t.Name == name })
 	case p.Token != "" && !has:
-		s.tokens = append(slices.Clone(s.tokens), Token{role, name, p.Agent, p.Token, at})
+		s.tokens = append(slices.Clone(s.tokens), Token{role, name, p.Agent, p.Machine, p.Token, at})
 	}
 }
 

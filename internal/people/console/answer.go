@@ -107,6 +107,10 @@ func (c *Console) vote(ctx context.Context, v *visit, q *tidemark.Question) (not
 	if v.r.PostForm.Get("seen") != seen(q) {
 		return "", say(http.StatusConflict, "Nothing was changed: the question is another than the one you saw. Read it again.")
 	}
+	if vote.Approve && v.mayApprove() && keysOf(q) == "d" && c.keys.Required() == consent.None && v.r.PostForm.Get("sure") != "yes" {
+		v.sure = true
+		return "", say(http.StatusConflict, "Nothing was approved yet: this takes a second step. If you mean it, approve once more.")
+	}
 	return c.voteFor(ctx, v, vote)
 }
 

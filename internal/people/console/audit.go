@@ -13,6 +13,7 @@ import (
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/reports/records"
+	"github.com/tidemark/tidemark/internal/reports/timeline"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -50,7 +51,7 @@ func (c *Console) auditVerify(v *visit) {
 func (c *Console) showAudit(v *visit, check *Verified) {
 	q := v.r.URL.Query()
 	f := auditFilterOf(q)
-	rows, next, err := records.Newest(v.r.Context(), c.log, &f, pageRows)
+	rows, next, err := c.seenRecords(v.r.Context(), &f, pageRows)
 	if err != nil {
 		c.wrong(v, err)
 		return
@@ -151,7 +152,8 @@ func sessionOrOwn(name string) h.Part {
 func recordText(e *event.Event) h.Part {
 	switch {
 	case e.Decided != nil:
-		return h.List{foreign(e.Decided.Tool), h.T(" "), effectWord(e.Decided.Effect), h.T(" "), h.El("code", h.T(clean(e.Decided.Rule)))}
+		return h.List{foreign(e.Decided.Tool), h.T(" "), effectWord(e.Decided.Effect), h.T(" "), h.El("code", h.T(clean(e.Decided.Rule))),
+			lineIf(timeline.One(e).Did)}
 	case e.Answer != nil:
 		a := e.Answer
 		proofText := ""
@@ -159,7 +161,7 @@ func recordText(e *event.Event) h.Part {
 			proofText = ", proof: " + a.Proof.Kind
 		}
 		return h.List{h.T(clean(strings.TrimSpace(a.Verdict+" "+strings.Join(a.IDs,
-			" ")) + " by " + a.By + ", " + a.Via + proofText + " ")), quotedIf(a.Reason)}
+			" ")) + " by " + a.By + ", " + a.Via + proofText + " ")), quotedIf(a.Reason), lineIf(a.What)}
 	case e.Person != nil:
 		return h.T(clean(strings.TrimSpace(e.Person.Act + " " + e.Person.By + " " + e.Person.Detail)))
 	case e.Began != nil:
@@ -170,6 +172,14 @@ func recordText(e *event.Event) h.Part {
 		return foreign(e.Resource.Key)
 	}
 	return h.List(nil)
+}
+
+// lineIf is a line of its own, where there is something to say.
+func lineIf(text string) h.Part {
+	if text == "" {
+		return h.List(nil)
+	}
+	return h.El("p", foreign(text))
 }
 
 // quotedIf is somebody's words in quotation marks, where there are any.
@@ -209,7 +219,7 @@ func (c *Console) auditExport(v *visit) {
 	out := exporter{v: v, csv: csv.NewWriter(v.w), asCSV: asCSV}
 	out.first(used)
 	for sent := 0; sent < maxExport; {
-		rows, next, err := records.Newest(ctx, c.log, &f, store.MaxLimit)
+		rows, next, err := c.seenRecords(ctx, &f, store.MaxLimit)
 		if err != nil {
 			return // half a file: its last line is missing
 		}

@@ -11,7 +11,8 @@
 //   - text that others wrote is cleaned, escaped and kept apart from ours;
 //   - a post counts only from our own page, with its session's token for that path, and for
 //     what the page showed;
-//   - a session of a reader reads and denies; approving takes the role or the proof.
+//   - a session of a reader reads and denies; approving takes the role or the proof;
+//   - whoever does not see every session is shown nothing of the others, and no page that does not say so.
 package console
 
 import (
@@ -30,6 +31,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/oidc"
 	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/people/webpush"
@@ -62,7 +64,11 @@ type Options struct {
 	Counts  *tally.Tally   // what reports are made from; nil: some of its own
 	People  *roster.Roster // those with a token of their own; nil: nobody
 	Alarms  *alarm.Book    // what was noticed about hosts; nil: nobody looks
-	Pins    *pins.Keeper   // what MCP servers looked like when they were accepted; nil: nobody keeps it
+	// Sees says what somebody, as the log names them, may look into; nil: everything.
+	Sees func(by string) sight.Sight
+	// Electors say whose approval counts; nil: whoever may approve decides alone.
+	Electors Electors
+	Pins     *pins.Keeper // what MCP servers looked like when they were accepted; nil: nobody keeps it
 
 	Provider *oidc.Provider  // where people can sign in too; nil: nowhere
 	Push     *webpush.Sender // tells browsers; nil: none are told
@@ -84,14 +90,17 @@ type Console struct {
 	people  *roster.Roster
 	pins    *pins.Keeper
 	alarms  *alarm.Book
-	history *definitions.Book // how tools came to be described as they are
-	oidc    *oidc.Provider
-	push    *webpush.Sender
-	assets  assets
-	mux     *http.ServeMux
-	queue   *waiting.Queue
-	hurry   hurry
-	drawn   drawn
+
+	electors Electors
+	sees     func(by string) sight.Sight
+	history  *definitions.Book // how tools came to be described as they are
+	oidc     *oidc.Provider
+	push     *webpush.Sender
+	assets   assets
+	mux      *http.ServeMux
+	queue    *waiting.Queue
+	hurry    hurry
+	drawn    drawn
 
 	keepAlive time.Duration // between two signs of life on an idle stream
 }
@@ -117,7 +126,8 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
-		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, alarms: o.Alarms, oidc: o.Provider, push: o.Push,
+		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, alarms: o.Alarms, oidc: o.Provider,
+		electors: o.Electors, sees: o.Sees, push: o.Push,
 		history: definitions.New(o.Log), counts: o.Counts,
 		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
 	}
@@ -136,6 +146,8 @@ type visit struct {
 	w http.ResponseWriter
 	r *http.Request
 	signin.Standing
+
+	sure bool // the first of two steps was done
 
 	key string // whose passkey proved what they do; empty: none did
 }
@@ -167,6 +179,7 @@ func (c *Console) routes() {
 	c.get(severalPath, c.severalPage)
 	c.post(severalPath, c.answerSeveral)
 	c.post(severalPath+"/challenge", c.challengeSeveral)
+	c.get(grantsPath, c.grantsPage)
 	c.get("/console/stream", c.stream)
 	c.get("/console/snapshot", c.snapshotFragment)
 	c.get("/console/keys", c.keysPage)
@@ -182,7 +195,7 @@ func (c *Console) routes() {
 // get serves a page to whoever is signed in.
 func (c *Console) get(path string, serve func(*visit)) {
 	c.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-		if v, ok := c.admit(w, r); ok {
+		if v, ok := c.admit(w, r); ok && c.look(v, "GET "+path) {
 			serve(v)
 		}
 	})
@@ -192,13 +205,10 @@ func (c *Console) get(path string, serve func(*visit)) {
 func (c *Console) post(path string, serve func(*visit)) {
 	c.mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		v, ok := c.admit(w, r)
-		if !ok {
+		if !ok || !c.look(v, "POST "+path) || !c.readForm(w, v.r) {
 			return
 		}
-		if !c.readForm(w, r) {
-			return
-		}
-		if !v.Bears(r.URL.Path, r.PostForm.Get("token")) {
+		if !v.Bears(r.URL.Path, v.r.PostForm.Get("token")) {
 			c.fail(w, r, http.StatusForbidden, "This form is not of this session. Load the page again; nothing was changed.")
 			return
 		}

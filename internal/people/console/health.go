@@ -17,7 +17,7 @@ import (
 )
 
 // grades, the worst first.
-var grades = []string{"broken", "open", "limit", "good", "absent"}
+var grades = []string{"broken", "open", "limit", "good", "off", "absent"}
 
 // healthPage says what works, tried and not assumed, the worst first.
 func (c *Console) healthPage(v *visit) {

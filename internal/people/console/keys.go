@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/people/consent"
 )
@@ -20,7 +19,8 @@ func (c *Console) showKeys(v *visit, status int, note string) {
 	if note != "" {
 		body = append(body, h.El("p", h.Class("banner"), h.A("role", "status"), h.T(clean(note))))
 	}
-	body = append(body, h.El("p", h.T(wantText(want))), c.keyTable(v, state.Keys), c.enrolForm(v, state))
+	body = append(body, h.El("p", h.T(wantText(want))), c.keyTable(v, &state), c.enrolForm(v, state),
+		c.inviteSection(v, state))
 	if len(state.Keys) == 0 {
 		body = append(body, c.secretForm(v, state))
 	}
@@ -37,21 +37,23 @@ func wantText(w consent.Want) string {
 	return "Approving takes the approver's token and nothing else. With a passkey a stolen token approves nothing."
 }
 
-func (c *Console) keyTable(v *visit, keys []event.Key) h.HTML {
+func (c *Console) keyTable(v *visit, state *consent.State) h.HTML {
+	keys := state.Keys
 	if len(keys) == 0 {
 		return h.El("p", h.Class("empty"), h.T("No passkey is enrolled."))
 	}
 	var rows h.List
 	for _, k := range keys {
 		rows = append(rows, h.El("tr",
-			h.El("th", h.A("scope", "row"), foreign(k.Name)), h.El("td", h.T(k.Site)), h.El("td", h.T(k.Role)),
+			h.El("th", h.A("scope", "row"), foreign(k.Name)), h.El("td", h.T(shownBy(state.OwnerOf(k.ID)))), h.El("td", h.T(k.Site)),
+			h.El("td", h.T(k.Role)),
 			h.El("td", h.El("form", h.A("method", "post"), h.A("action", keysPath), h.A("data-form", "prove"), h.A("data-proof",
 				string(consent.Passkey)),
 				h.A("data-url", keysPath+"/challenge"), h.A("data-token", v.Token(keysPath+"/challenge")),
 				c.token(v, keysPath), hidden("what", k.ID), hidden("do", "remove"), h.El("button", h.T("Remove"))))))
 	}
 	return scroll("Passkeys", h.El("table", h.El("caption", h.T("Passkeys")),
-		h.El("thead", h.El("tr", heads("Name", "Site", "Role", "")...)), h.El("tbody", rows)))
+		h.El("thead", h.El("tr", heads("Name", "Whose", "Site", "Role", "")...)), h.El("tbody", rows)))
 }
 
 // scroll is a box of its own for what may be wider than a phone.
@@ -85,9 +87,15 @@ func (c *Console) enrolForm(v *visit, state consent.State) h.HTML {
 			"60"), h.A("autocomplete", "off"))),
 	}
 	if len(state.Keys) > 0 {
-		parts = append(parts, h.A("data-proof", string(consent.Passkey)), h.El("p", h.Class("quiet"),
-			h.T("A key that is enrolled is asked first.")))
-	} else if state.Secret != "" {
+		more, ok := c.enrolOpen(v, state)
+		if !ok {
+			return h.El("section", append(h.List{h.El("h2", h.T("Enrol a passkey"))}, more...)...)
+		}
+		parts = append(parts, more...)
+	} else {
+		parts = append(parts, c.firstKeyWarning())
+	}
+	if len(state.Keys) == 0 && state.Secret != "" {
 		parts = append(parts, h.El("label", h.T("The typed secret "), h.El("input", h.A("type", "password"), h.A("name",
 			"secret"), h.A("autocomplete", "off"))))
 	}
@@ -162,9 +170,16 @@ func (c *Console) changeKeys(v *visit) {
 		}
 		err = c.keys.Enrol(ctx, consent.New{
 			Nonce: f.Get("nonce"), Raw: []byte(f.Get("credential")), Name: what, Role: role, By: v.By, Proof: given,
-			Secret: f.Get("secret"),
+			Secret: f.Get("secret"), Code: f.Get("code"),
 		}, hostName(v.r.Host))
 		note = "The key is enrolled. From now on approving takes a key."
+	case "invite":
+		err = c.keys.Invite(ctx, what, given)
+		note = what + " is invited to enrol a key, for 24 hours, signed in with their own token."
+	case "codes":
+		var codes []string
+		codes, note, err = c.keys.NewCodes(ctx, given)
+		note = "The recovery codes of " + note + ", shown once; write them down, each counts once: " + strings.Join(codes, " ")
 	case "remove":
 		err = c.keys.Remove(ctx, what, v.by(), given)
 		note = "The key is removed."

@@ -22,8 +22,10 @@ func (c *Console) policyPage(v *visit) {
 		c.editPage(v)
 	case "try":
 		c.showTry(v, http.StatusOK, trial{}, nil, "")
-	default:
+	case "levels":
 		c.policyFrame(v, http.StatusOK, c.matrix(v))
+	default:
+		c.policyTable(v)
 	}
 }
 
@@ -31,7 +33,7 @@ func (c *Console) policyFrame(v *visit, status int, parts ...h.Part) {
 	set := c.monitor.Policy()
 	show := v.r.URL.Query().Get("show")
 	tabs := h.List{h.Class("pages")}
-	for _, t := range []tab{{"", "Table"}, {"try", "Try a call"}, {"edit", "Edit"}} {
+	for _, t := range []tab{{"", "Table"}, {"levels", "By level"}, {"try", "Try a call"}, {"edit", "Edit"}} {
 		current := h.Attr{}
 		if t.path == show {
 			current = h.A("aria-current", "page")
@@ -63,11 +65,11 @@ func (c *Console) matrix(v *visit) h.HTML {
 		cells := h.List{h.El("th", h.A("scope", "row"), foreign(name))}
 		for _, l := range trust.Levels() {
 			x := tidemark.Explain(set, name, l, nil)
-			to := url.Values{"tool": {name}, "level": {l.String()}}
+			to := url.Values{"tool": {name}, "level": {l.String()}, "show": {"levels"}}
 			word := map[string]string{"allow": "allow", "confirm": "ask", "restrict": "deny"}[x.Mode]
 			class := map[string]string{"allow": "allow-word", "confirm": "confirm-word", "restrict": "deny-word"}[x.Mode]
 			if x.Mode == "allow" && len(x.May) > 0 {
-				word, class = "by its call", ""
+				word, class = "depends", ""
 			}
 			cells = append(cells, h.El("td", h.El("a", h.Class(class), h.A("href", "/console/policy?"+to.Encode()+"#why"), h.T(word))))
 		}
@@ -75,7 +77,7 @@ func (c *Console) matrix(v *visit) h.HTML {
 	}
 	return h.Join(c.why(q), h.El("section", h.Class("rows scroll"), h.A("tabindex", "0"), h.A("aria-label",
 		"Table of the policy"), h.El("table",
-		h.El("caption", h.T("What happens to a tool, by the level of the context. By its call: what stands behind the values decides.")),
+		h.El("caption", h.T("What happens to a tool, by the level of the context. Depends: on what stands behind the values of the call.")),
 		h.El("thead", h.El("tr", head...)), h.El("tbody", rows))))
 }
 
@@ -91,7 +93,7 @@ func (c *Console) why(q url.Values) h.Part {
 		lines = append(lines, row(r.Rule, "", foreign(r.Text)))
 	}
 	for _, r := range x.May {
-		lines = append(lines, row(r.Rule, "", h.T("looks at each call: "), foreign(r.Text)))
+		lines = append(lines, row(r.Rule, "", h.T("may ask: "), foreign(r.Text)))
 	}
 	verdict := effectWord(x.Mode)
 	if x.Mode == "allow" && len(x.May) > 0 {
@@ -280,6 +282,10 @@ func changes(x *office.Comparison) h.HTML {
 		out = append(out, h.El("p", h.Class("confirm-word"),
 			h.T(fmt.Sprintf("%d calls could not be judged by their values: the log does not keep them. "+
 				"%d sessions could not be replayed.", x.Unjudged, x.Failed))))
+	}
+	if x.Redacted > 0 {
+		out = append(out, h.El("p", h.T(fmt.Sprintf("%d calls were judged without secrets and contents of files: "+
+			"the log does not keep those.", x.Redacted))))
 	}
 	if x.Partial {
 		out = append(out, h.El("p", h.Class("confirm-word"), h.T("There was no time for all sessions: the newest were tried.")))

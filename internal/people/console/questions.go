@@ -11,6 +11,8 @@ import (
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/people/sight"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
 // questionsPage is what waits, oldest first.
@@ -33,6 +35,7 @@ func (c *Console) questionsPage(v *visit) {
 		h.El("p", h.Class("quiet"), h.A("id", "keys-help"),
 			h.T("Keys in the list: j and k move, d denies, a approves, o opens. "),
 			h.El("label", h.El("input", h.A("type", "checkbox"), h.A("id", "keys"), h.Flag("checked", true)), h.T(" use keys"))),
+		h.El("div", h.A("id", "floods"), h.A("aria-live", "polite"), c.floods(v, list)),
 		h.El("div", h.A("id", "list"), h.Class("list"), h.A("data-page", "questions"), h.A("aria-live", "off"), c.cards(v, window(list))),
 		more(len(list)), severalForm(), definitions)
 }
@@ -55,16 +58,8 @@ func (c *Console) open(ctx context.Context) ([]tidemark.Question, error) {
 // maxCards is how many questions the list shows at once. Nobody reads more, and a browser has to hold them.
 const maxCards = 50
 
-// window are the questions that the list shows: the oldest that wait.
-func window(list []tidemark.Question) []tidemark.Question {
-	out := make([]tidemark.Question, 0, min(len(list), maxCards))
-	for i := range list {
-		if list[i].Pending() && len(out) < maxCards {
-			out = append(out, list[i])
-		}
-	}
-	return out
-}
+// window are the questions that the list shows: the oldest that wait, and of a flood the first few.
+func window(list []tidemark.Question) []tidemark.Question { return waiting.Window(list, maxCards) }
 
 // more says how many are not shown yet.
 func more(waiting int) h.HTML {
@@ -100,7 +95,7 @@ func (c *Console) nothingHeld(v *visit) h.HTML {
 func (c *Console) find(ctx context.Context, id string) (tidemark.Question, error) {
 	if session, ok := c.monitor.Find(ctx, id); ok {
 		q, err := c.monitor.Question(ctx, session, id)
-		if !errors.Is(err, tidemark.ErrNotFound) {
+		if !errors.Is(err, tidemark.ErrNotFound) && (err != nil || sight.From(ctx).Agent(q.Agent)) {
 			return q, err
 		}
 	}
@@ -139,8 +134,8 @@ func (c *Console) showQuestion(v *visit, q *tidemark.Question, status int, note 
 	if q.Pending() {
 		body = append(body, h.El("div", h.A("id", "list"), h.A("data-page", "question"), c.card(v, q, true)))
 	} else {
-		body = append(body, h.El("h1", headline(q)), h.El("div", h.A("id", "list"), h.A("data-page", "closed"), c.closedCard(q)),
-			h.El("dl", h.Class("evidence"), evidence(q, true), callLines(q, true)))
+		body = append(body, h.El("h1", headline(q)), callOf(q), evidence(q),
+			h.El("div", h.A("id", "list"), h.Class("done"), h.A("data-page", "closed"), c.closedCard(q)))
 	}
 	c.page(v, status, "Question", body...)
 }

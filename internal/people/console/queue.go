@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/people/sight"
 )
 
 // questions is the queue as it is now.
 func (c *Console) questions(ctx context.Context) ([]tidemark.Question, error) {
 	list, err := c.queue.Questions(ctx)
-	return slices.Clone(list), err
+	s := sight.From(ctx)
+	return slices.DeleteFunc(slices.Clone(list), func(q tidemark.Question) bool { return !s.Agent(q.Agent) }), err
 }
 
 // hurry is when calls were approved of late: who approves one after the other reads none.

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/people/sight"
 )
 
 const (
@@ -82,7 +83,7 @@ func hiddenDefinition(i *pins.HeldView) h.List {
 // notices are the open questions about definitions, for the page with the others. They stand below those
 // about calls, for which somebody waits.
 func (c *Console) notices(v *visit) (h.Part, error) {
-	if c.pins == nil {
+	if c.pins == nil || !sight.From(v.r.Context()).Whole() {
 		return h.List(nil), nil
 	}
 	list, err := c.pins.Notices(v.r.Context())

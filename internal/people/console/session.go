@@ -23,7 +23,7 @@ func (c *Console) sessionPage(v *visit) {
 		c.wrong(v, say(http.StatusBadRequest, "The address names no session: it needs ?key=, as the list of sessions has it."))
 		return
 	}
-	view, err := c.monitor.View(v.r.Context(), key)
+	view, err := c.seenView(v.r.Context(), key)
 	if err != nil {
 		c.wrong(v, err)
 		return
@@ -151,7 +151,12 @@ func stepLine(s *timeline.Step) h.HTML {
 	if s.Proof != "" {
 		line = append(line, h.T(" proof: "+s.Proof))
 	}
-	if s.Text != "" {
+	if s.Did != "" {
+		line = append(line, h.El("p", foreign(s.Did)))
+	}
+	if s.Text != "" && s.Did != "" {
+		line = append(line, h.El("details", h.El("summary", h.T("The whole call")), h.El("p", quoted(cut(s.Text, 4000)))))
+	} else if s.Text != "" {
 		line = append(line, h.El("p", quoted(cut(s.Text, 600))))
 	}
 	if s.Warrant != "" {
@@ -197,6 +202,8 @@ func (c *Console) graph(v *visit, key, turn string) (h.HTML, error) {
 		return h.HTML{}, fmt.Errorf("draw graph: %w", err)
 	}
 	return h.El("section", h.El("p", button("+", "larger"), h.T(" "), button("-", "smaller"), h.T(" "), button("0", "as it was")),
+		h.El("p", h.Class("quiet"), h.T("What came in, from top to bottom, and what the agent did with it. "+
+			"A thick line leads from a text to the held call that has a value of it.")),
 		h.El("div", h.Class("picture"), h.A("tabindex", "0"), h.A("role", "region"), h.A("aria-label", "Provenance graph"),
 			h.Drawing(b.Bytes())),
 		h.El("details", h.El("summary", h.T("The same as a tree")), h.El("pre", h.T(clean(cut(tree.String(), 60_000)))))), nil
@@ -206,10 +213,19 @@ func (c *Console) graph(v *visit, key, turn string) (h.HTML, error) {
 func (c *Console) sessionAct(v *visit) {
 	f, ctx := v.r.PostForm, v.r.Context()
 	key := f.Get("what")
+	if err := c.seenAct(ctx, key, f.Get("grant")); err != nil {
+		c.wrong(v, err)
+		return
+	}
 	var err error
 	switch f.Get("do") {
 	case "revoke": // it narrows: like a denial it takes no proof
 		err = c.monitor.Revoke(ctx, key, f.Get("grant"), v.by(), "console")
+	case "deny-all":
+		if err = c.denyAll(ctx, v, key); err == nil {
+			http.Redirect(v.w, v.r, "/console/", http.StatusSeeOther)
+			return
+		}
 	case "reset-trust":
 		if err = c.proven(v, "admin"); err == nil {
 			err = c.monitor.Reset(ctx, tidemark.Ref{Session: key}, v.by(), "console")
@@ -219,6 +235,10 @@ func (c *Console) sessionAct(v *visit) {
 	}
 	if err != nil {
 		c.wrong(v, err)
+		return
+	}
+	if f.Get("back") == "given" {
+		http.Redirect(v.w, v.r, grantsPath, http.StatusSeeOther)
 		return
 	}
 	if key == "" { // what holds in every session

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
+	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -79,7 +80,8 @@ type sessionRow struct {
 // sessions reads a page of those that fit, newest first, and where the next one begins.
 func (c *Console) sessions(ctx context.Context, f *sessionFilter) (rows []sessionRow, next string, err error) {
 	after := f.after
-	for looked := 0; looked < maxLooks; {
+	all := sight.From(ctx)
+	for looked := 0; looked < maxLooks || !all.Whole(); { // where something is hidden no page begins after it: its name would be told
 		page, err := c.log.Sessions(ctx, store.SessionQuery{Limit: pageRows, After: after, Prefix: f.prefix})
 		if err != nil {
 			return nil, "", err
@@ -97,7 +99,7 @@ func (c *Console) sessions(ctx context.Context, f *sessionFilter) (rows []sessio
 					slog.String("error", err.Error()))
 				row.view = nil
 			}
-			if f.fits(row.view) {
+			if f.fits(row.view) && (all.Whole() || row.view != nil && all.Agent(row.view.Agent)) {
 				if rows = append(rows, row); len(rows) == pageRows {
 					return rows, after, nil
 				}
@@ -148,7 +150,7 @@ func (c *Console) sessionsPage(v *visit) {
 
 // lastingGrants are what holds in every session, each with a way to end it.
 func (c *Console) lastingGrants(v *visit) (h.HTML, error) {
-	list, err := c.monitor.Lasting(v.r.Context())
+	list, err := c.seenLasting(v.r.Context())
 	if err != nil || len(list) == 0 {
 		return h.HTML{}, err
 	}

@@ -85,9 +85,10 @@ func (c *Console) showSeveral(v *visit, status int, list []tidemark.Question, no
 func severalCard(q *tidemark.Question, n int) h.HTML {
 	id := "q-" + q.ID
 	return h.El("article", h.Class("card"), h.A("id", id), h.A("aria-labelledby", id+"-t"),
-		h.El("header", h.El("h2", h.A("id", id+"-t"), h.T(fmt.Sprintf("%d. ", n)), h.El("a", h.A("href", "/console/q/"+q.ID), headline(q))),
+		h.El("header", h.El("h2", h.A("id", id+"-t"), h.T(fmt.Sprintf("%d. ", n)),
+			h.El("a", h.A("href", "/console/q/"+q.ID), sentenceOf(q))),
 			h.El("p", h.Class("meta"), h.T(fmt.Sprintf("step %d · %s left", q.Step, left(q.TimeLeft()))))),
-		h.El("dl", h.Class("evidence"), evidence(q, false), callLines(q, true)))
+		callOf(q), evidence(q))
 }
 
 func (c *Console) severalAnswers(v *visit, list []tidemark.Question) h.HTML {
@@ -105,6 +106,9 @@ func (c *Console) severalAnswers(v *visit, list []tidemark.Question) h.HTML {
 	if want == consent.None && !v.mayApprove() {
 		return h.El("section", deny, h.El("p", h.Class("quiet"),
 			h.T("Approving takes the approver's token or an enrolled passkey: this session reads and denies.")))
+	}
+	if c.keyless(v) {
+		return h.El("section", deny, c.askWhom(v))
 	}
 	const challenge = severalPath + "/challenge"
 	text := fmt.Sprintf("Approve all %d, once each", len(list))

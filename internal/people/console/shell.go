@@ -18,13 +18,15 @@ import (
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/sight"
 )
 
 // tab is one place in the navigation.
 type tab struct{ path, name string }
 
 var tabs = []tab{
-	{"/console/", "Questions"}, {"/console/sessions", "Sessions"}, {"/console/policy", "Policy"}, {"/console/tools", "Tools"},
+	{"/console/", "Questions"}, {"/console/sessions", "Sessions"}, {grantsPath, "Given"},
+	{"/console/policy", "Policy"}, {"/console/tools", "Tools"},
 	{"/console/health", "Health"}, {"/console/audit", "Audit"}, {"/console/reports", "Reports"}, {"/console/labels", "Labels"},
 	{"/console/writes", "Held writes"}, {"/console/servers", "MCP servers"}, {"/console/keys", "Keys"},
 }
@@ -50,7 +52,7 @@ func (c *Console) page(v *visit, status int, title string, body ...h.Part) {
 // rail is the navigation.
 func (c *Console) rail(v *visit, waiting int) h.HTML {
 	var items h.List
-	for _, t := range tabs {
+	for _, t := range seenTabs(v) {
 		current := h.Attr{}
 		if v.r.URL.Path == t.path {
 			current = h.A("aria-current", "page")
@@ -103,7 +105,7 @@ func (c *Console) banners(v *visit) h.HTML {
 		out = append(out, h.El("p", h.Class("banner bad"),
 			h.T("All keys were forgotten from the command line. If that was not you, somebody else can use this machine as you.")))
 	}
-	if c.alarms != nil {
+	if c.alarms != nil && sight.From(v.r.Context()).Whole() {
 		for _, o := range c.alarms.Open() {
 			out = append(out, h.El("p", h.Class("banner bad"), h.T(o.About+": "+o.Text+". Look with: tidemark doctor")),
 				h.El("form", h.A("method", "post"), h.A("action", noticesPath), c.token(v, noticesPath), hidden("what", o.ID),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -25,11 +26,12 @@ type news struct {
 	Now     int64       `json:"now"` // the server's clock, Unix milliseconds
 	Waiting int         `json:"waiting"`
 	Cards   []shownCard `json:"cards"`
+	Floods  string      `json:"floods"`         // the sessions of which many calls wait
 	Empty   string      `json:"empty,omitzero"` // what stands in the place of no cards
 }
 
 func (c *Console) newsOf(v *visit, list []tidemark.Question) news {
-	n := news{Now: c.now().UnixMilli(), Waiting: waitingIn(list), Cards: []shownCard{}}
+	n := news{Now: c.now().UnixMilli(), Waiting: waitingIn(list), Cards: []shownCard{}, Floods: c.floods(v, list).String()}
 	shown := window(list)
 	for i := range shown {
 		q := &shown[i]
@@ -92,11 +94,12 @@ func (c *Console) stream(v *visit) {
 	s := &feed{c: c, v: v, known: map[string]tidemark.Question{}, control: http.NewResponseController(v.w)}
 	v.w.Header().Set("Content-Type", "text/event-stream")
 	v.w.Header().Set("X-Accel-Buffering", "no")
-	if s.send("snapshot", bareNews(c.newsOf(v, list))) != nil {
+	first := bareNews(c.newsOf(v, list))
+	if s.send("snapshot", first) != nil {
 		return
 	}
 	s.know(list)
-	s.waiting = waitingIn(list)
+	s.waiting, s.floods = first.Waiting, first.Floods
 	ticker := time.NewTicker(c.keepAlive)
 	defer ticker.Stop()
 	over := time.NewTimer(v.Ends().Sub(c.now()))
@@ -133,6 +136,7 @@ type feed struct {
 	v       *visit
 	known   map[string]tidemark.Question // as it was shown
 	waiting int                          // how many it was told wait
+	floods  string                       // as they were shown
 	control *http.ResponseController
 }
 
@@ -144,15 +148,15 @@ func (f *feed) know(list []tidemark.Question) {
 
 // changes sends what differs from what the browser knows.
 func (f *feed) changes(ctx context.Context, list []tidemark.Question) error {
-	n := news{Now: f.c.now().UnixMilli(), Waiting: waitingIn(list), Cards: []shownCard{}}
-	moved := n.Waiting != f.waiting
-	f.waiting = n.Waiting
+	n := news{Now: f.c.now().UnixMilli(), Waiting: waitingIn(list), Cards: []shownCard{}, Floods: f.c.floods(f.v, list).String()}
+	moved := n.Waiting != f.waiting || n.Floods != f.floods
+	f.waiting, f.floods = n.Waiting, n.Floods
 	open := map[string]bool{}
 	shown := window(list)
 	for i := range shown {
 		q := &shown[i]
 		open[q.ID] = true
-		if was, known := f.known[q.ID]; !known || was.Abandoned != q.Abandoned {
+		if was, known := f.known[q.ID]; !known || was.Abandoned != q.Abandoned || !slices.Equal(was.Agreed, q.Agreed) {
 			n.Cards = append(n.Cards, shownCard{q.ID, q.State, f.c.card(f.v, q, false).String(), q.Abandoned})
 		}
 	}

@@ -84,6 +84,7 @@ type Comparison struct {
 	Sessions int      `json:"sessions"`
 	Calls    int      `json:"calls"`
 	Unjudged int      `json:"unjudged" doc:"calls whose values were not kept: nobody can say"`
+	Redacted int      `json:"redacted" doc:"calls that were judged without the secrets or the contents of files in them"`
 	Failed   int      `json:"failed" doc:"sessions that cannot be replayed"`
 	More     int      `json:"more" doc:"questions that would be asked and were not"`
 	Fewer    int      `json:"fewer" doc:"questions that would not be asked any more"`

@@ -10,7 +10,7 @@ import (
 // Looser are the places where rules let people approve who could not before, or fewer of them, or send them less. What
 // is not seen to be as strict counts.
 func Looser(before, after *Rules) []string {
-	out := looserQuiet(before, after)
+	out := append(looserQuiet(before, after), looserSees(before, after)...)
 	if len(before.List) == 0 {
 		return out // everybody decided alone: no rule takes less
 	}

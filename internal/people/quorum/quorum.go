@@ -25,6 +25,7 @@ type Person struct {
 	Accounts []string // as answers are recorded: slack:U1, telegram:7, approver
 	Agents   []string // their own agents, by id
 	Quiet    Hours    // when no message is sent to them
+	Sees     []string // whose sessions they may look into, by patterns of agents
 }
 
 // Hours are a span of the day, in minutes since midnight; the zero Hours are never. One whose

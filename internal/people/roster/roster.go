@@ -39,18 +39,24 @@ var Roles = []string{"reader", "approver", "admin"}
 const AgentRole = "agent"
 
 // maxAgents bounds the tokens of agents, which whoever has the common one may make.
-const maxAgents = 200
+const maxAgents = 800
+
+// maxOfMachine bounds those of one other machine.
+const maxOfMachine = 24
 
 // maxPeople bounds the file: every request with an unknown token is compared with all of it.
 const maxPeople = 1000
 
 // Person is somebody with a token, or an agent that has one.
 type Person struct {
-	Name  string    `json:"name"`
-	Role  string    `json:"role"`
-	Agent string    `json:"agent,omitzero"` // of an agent's token: its id
-	Hash  string    `json:"hash"`           // SHA-256 of the token, hex
-	Made  time.Time `json:"made"`
+	Name  string `json:"name"`
+	Role  string `json:"role"`
+	Agent string `json:"agent,omitzero"` // of an agent's token: its id
+	// Machine is that of an agent's token whose agent runs on another machine; a token of a machine without an agent is that of all of
+	// its agents.
+	Machine string    `json:"machine,omitzero"`
+	Hash    string    `json:"hash"` // SHA-256 of the token, hex
+	Made    time.Time `json:"made"`
 }
 
 // By is how the log names them: the role they came in, and who they are.
@@ -107,7 +113,9 @@ func (r *Roster) move() error {
 		if slices.ContainsFunc(known, func(o Person) bool { return o.Name == p.Name }) {
 			continue
 		}
-		act := event.Person{Act: "token-added", By: "admin", Via: "start", Detail: p.By(), Agent: p.Agent, Token: p.Hash}
+		act := event.Person{
+			Act: "token-added", By: "admin", Via: "start", Detail: p.By(), Agent: p.Agent, Machine: p.Machine, Token: p.Hash,
+		}
 		if err := r.o.Record(context.Background(), act); err != nil {
 			return fmt.Errorf("move people into the log: %w", err)
 		}
@@ -167,7 +175,7 @@ func (r *Roster) check(p *Person) error {
 	if hash, err := hex.DecodeString(p.Hash); err != nil || len(hash) != sha256.Size {
 		return fmt.Errorf("the token of %s is no hash", p.Name)
 	}
-	if err := checkRole(p.Role, p.Agent); err != nil {
+	if err := p.checkRole(); err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	for _, o := range r.list {
@@ -198,8 +206,13 @@ func checkName(n string) error {
 var agentID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}$`)
 
 // checkRole refuses a role that there is not, an agent's token without an agent, and a person's with one.
-func checkRole(role, agent string) error {
+func (p *Person) checkRole() error {
+	role, agent := p.Role, p.Agent
 	switch {
+	case p.Machine != "" && (role != AgentRole || !machineName.MatchString(p.Machine)):
+		return fmt.Errorf("%q is no machine of an agent", p.Machine)
+	case p.Machine != "" && agent == "":
+		return nil
 	case role == AgentRole && !agentID.MatchString(agent):
 		return fmt.Errorf("the agent %q: want up to 128 letters, digits and . _ : @ / -, of which the first is a letter or a digit", agent)
 	case role == AgentRole:
@@ -244,7 +257,7 @@ func (r *Roster) add(ctx context.Context, who Actor, p Person) (token string, er
 	if err := checkName(p.Name); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrBad, err)
 	}
-	if err := checkRole(p.Role, p.Agent); err != nil {
+	if err := p.checkRole(); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrBad, err)
 	}
 	var b [24]byte
@@ -262,7 +275,7 @@ func (r *Roster) add(ctx context.Context, who Actor, p Person) (token string, er
 	if err := room(list, &p); err != nil {
 		return "", err
 	}
-	added := event.Person{Act: "token-added", By: who.By, Via: who.Via, Detail: p.By(), Agent: p.Agent}
+	added := event.Person{Act: "token-added", By: who.By, Via: who.Via, Detail: p.By(), Agent: p.Agent, Machine: p.Machine}
 	if r.o.Kept != nil {
 		added.Token = p.Hash
 	}
@@ -271,7 +284,7 @@ func (r *Roster) add(ctx context.Context, who Actor, p Person) (token string, er
 
 // room says why nobody more of a kind fits, or whose the name is.
 func room(list []Person, p *Person) error {
-	agents := 0
+	agents, siblings := 0, 0
 	for _, o := range list {
 		if o.Name == p.Name {
 			return ErrTaken
@@ -279,6 +292,12 @@ func room(list []Person, p *Person) error {
 		if o.Role == AgentRole {
 			agents++
 		}
+		if p.Machine != "" && o.Machine == p.Machine {
+			siblings++
+		}
+	}
+	if siblings >= maxOfMachine {
+		return fmt.Errorf("%w: the machine %s has %d tokens, and no more fit", ErrBad, p.Machine, siblings)
 	}
 	if len(list) >= maxPeople || p.Role == AgentRole && agents >= maxAgents {
 		return fmt.Errorf("%w: there are %d tokens (%d of them agents'), and no more fit", ErrBad, len(list), agents)
@@ -298,6 +317,9 @@ func (r *Roster) Revoke(ctx context.Context, who Actor, name string) (Person, er
 func (r *Roster) revoke(ctx context.Context, who Actor, name string) (Person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.revokeAgentsOf(ctx, who, name); err != nil {
+		return Person{}, err
+	}
 	list, err := r.now()
 	if err != nil {
 		return Person{}, err

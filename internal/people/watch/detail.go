@@ -51,7 +51,7 @@ func (m *screen) paragraph(a ask, l tidemark.Line, width int) []string {
 		body = a.whole.Whole()
 	}
 	colour := "title"
-	if l.Name == question.Missing || l.Name == "Nobody waits" {
+	if l.Name == question.Why || l.Name == "Nobody waits" {
 		colour = "warn"
 	}
 	out := []string{m.ui.word(colour, l.Name)}

@@ -293,8 +293,11 @@ func TestAFormOutlivesItsQuestion(t *testing.T) {
 
 // BEY-10: what cannot be taken back wants a word besides.
 func TestMoneyAccessAndDeletionAreConfirmed(t *testing.T) {
-	for _, act := range []string{"pay", "grant", "delete"} {
-		w := newWatched(t, 80, 24, watchtest.Held(t, "ask-1", watchtest.Noon, map[string]any{"act": act}))
+	for act, of := range map[string]map[string]any{
+		"pay": {"act": "pay"}, "grant": {"act": "grant"}, "delete": {"act": "delete"}, "execute": {"act": "execute"}, "unknown": {"act": "unknown"},
+		"nobody looked": {"act": ""}, "dangerous": {"kind": "danger"}, "blocked": {"kind": "intent-block"}, "memory": {"rule": "balanced.memory"},
+	} {
+		w := newWatched(t, 80, 24, watchtest.Held(t, "ask-1", watchtest.Noon, of))
 		w.press("a", "tab")
 		w.shows("type yes first")
 		w.press("y", "e", "s", "enter")

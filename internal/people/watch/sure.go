@@ -8,8 +8,8 @@ import (
 )
 
 // An approval is two gestures, the second of which no sentence holds: letters that were meant
-// for a form that has just closed must never let a call through. Money, access and deletion
-// want a word besides.
+// for a form that has just closed must never let a call through. Whatever is not approved with others
+// (Question.Apart: money, access, deletion, commands, memory, danger) wants a word besides.
 
 // sure is an approval that waits for its second gesture.
 type sure struct {
@@ -22,12 +22,9 @@ type sure struct {
 // sureWord is what is typed before something that cannot be taken back.
 const sureWord = "yes"
 
-// grave are the acts that want it.
-var grave = map[string]bool{"pay": true, "grant": true, "delete": true}
-
 func (m *screen) askSure(v vote) {
 	s := &sure{vote: v, line: editor{longest: 12}}
-	if grave[v.ask.Act] {
+	if v.ask.Kind != kindDefinition && v.ask.whole.Apart() != "" { // as in the console, by what the call does
 		s.word = sureWord
 	}
 	m.sure, m.scroll = s, 0

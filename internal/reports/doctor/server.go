@@ -24,6 +24,8 @@ type Server struct {
 	Memory   string // what sessions may take in memory; "": nobody says
 	// OnDisk is the policy a server would have that started now.
 	OnDisk func() (Policy, error)
+	// Away asks the server on another machine that this one has joined whether it is there; nil: it has joined none.
+	Away func(ctx context.Context) error
 }
 
 // Policy is what a server judges by, and where it came from.
@@ -91,6 +93,14 @@ func CheckServer(s Server) Check {
 		switch {
 		case s.Fault != nil:
 			f.add(Broken, "running", s.Fault.Error(), startServer)
+			return f.list
+		case s.Away != nil:
+			if err := s.Away(ctx); err != nil {
+				f.add(Broken, "running", fmt.Sprintf("%s, which this machine has joined: %v; hooked agents are blocked", s.URL, err),
+					"ask whoever runs it; tidemark leave and tidemark join begin anew")
+			} else {
+				f.add(Good, "running", s.URL+", which this machine has joined, answers and proves itself", "")
+			}
 			return f.list
 		case s.URL == "":
 			f.add(Broken, "running", "no server runs on this data folder; hooked agents are blocked until one does", startServer)
@@ -189,6 +199,9 @@ func CheckTickets(s Server) Check {
 		f := found{about: "tickets"}
 		switch {
 		case s.TokenErr != nil:
+		case s.Away != nil:
+			f.add(Open, "words", "they count by this machine's ticket, and not by the process: an agent of yours that reads your files "+
+				"can speak in the sessions of your other agents", "where that matters, have agents run as different users")
 		case s.Tickets:
 			f.add(Good, "words", "they count only with the session's ticket, or from the agent's process", "")
 		default:

@@ -133,7 +133,7 @@ func firstBreak(page []store.Entry) string {
 // privateNames are the files of a data folder that are their owner's alone.
 var privateNames = []string{
 	"words.key", "tokens.json", "people.json", "push.json", "tidemark.db", "tidemark.db-wal", "tidemark.db-shm", "tidemark.db-head",
-	"report.counts",
+	"report.counts", "tls.pem", "elsewhere.json", "machine.token",
 }
 
 // PrivateFiles are the files of a data folder that are their owner's alone, whether they are there or not.

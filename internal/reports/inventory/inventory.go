@@ -82,7 +82,7 @@ func Of(ctx context.Context, set *policy.Set, log records.Log, also Known) ([]To
 	}
 	f := records.Filter{Kind: "call.decided"}
 	for range latest {
-		rows, next, err := records.Newest(ctx, log, &f, store.MaxLimit)
+		rows, next, err := records.Newest(ctx, log, nil, &f, store.MaxLimit)
 		if err != nil {
 			return nil, err
 		}

@@ -39,6 +39,16 @@ type Filter struct {
 	Before   int64     // only records before this id; 0: up to the newest
 }
 
+// Opener opens the arguments of a call as a session's log keeps them, where they are sealed; "": it cannot. nil opens none.
+type Opener func(session, kept string) string
+
+// open has the arguments of a call read by whoever may.
+func (o Opener) open(session string, e *event.Event) {
+	if o != nil && e.Decided != nil {
+		e.Decided.Args = o(session, e.Decided.Args)
+	}
+}
+
 // Row is a record and what it says.
 type Row struct {
 	store.Entry
@@ -54,7 +64,7 @@ func (f *Filter) fits(e *store.Entry, ev *event.Event) bool {
 		return false
 	case !f.From.IsZero() && at.Before(f.From), !f.To.IsZero() && !at.Before(f.To):
 		return false
-	case f.Text != "" && !strings.Contains(strings.ToLower(string(e.Body)), strings.ToLower(f.Text)):
+	case f.Text != "" && !has(string(e.Body), f.Text) && (ev.Decided == nil || !has(ev.Decided.Args, f.Text)):
 		return false
 	}
 	if f.Tool+f.Effect+f.Rule != "" {
@@ -65,6 +75,11 @@ func (f *Filter) fits(e *store.Entry, ev *event.Event) bool {
 		}
 	}
 	return f.Person+f.Via == "" || f.by(ev)
+}
+
+// has reports whether a text stands in another, in any case.
+func has(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
 func (f *Filter) by(ev *event.Event) bool {
@@ -103,8 +118,8 @@ func Time(text string, end bool) (time.Time, error) {
 const maxScan = 50_000
 
 // Newest reads backwards from where the filter says, newest first. next is the Before of the
-// page after it; 0: there is none.
-func Newest(ctx context.Context, log Log, f *Filter, most int) (rows []Row, next int64, err error) {
+// page after it; 0: there is none. Rows have their arguments opened; what the record itself says stays as it is.
+func Newest(ctx context.Context, log Log, open Opener, f *Filter, most int) (rows []Row, next int64, err error) {
 	head, err := log.Head(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -125,6 +140,7 @@ func Newest(ctx context.Context, log Log, f *Filter, most int) (rows []Row, next
 			if r.Event, bad = event.FromRecord(page[i].Record); bad != nil {
 				r.Broken = true
 			}
+			open.open(r.Session, &r.Event)
 			if f.fits(&r.Entry, &r.Event) {
 				if rows = append(rows, r); len(rows) == most {
 					return rows, page[i].ID, nil
@@ -172,4 +188,13 @@ func Each(ctx context.Context, log Log, f *Filter, progress func(done, total int
 			progress(q.After, head.Records)
 		}
 	}
+}
+
+// Sealed is what the arguments of a call are that its record keeps sealed; "": it has none, or they cannot be opened.
+func Sealed(e store.Entry, open Opener) string {
+	ev, err := event.FromRecord(e.Record)
+	if err != nil || ev.Decided == nil || !strings.HasPrefix(ev.Decided.Args, event.SealedMark) {
+		return ""
+	}
+	return open(e.Session, ev.Decided.Args)
 }

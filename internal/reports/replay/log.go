@@ -1,19 +1,21 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/trust"
 )
 
-// FromLog reads a session of our own log as a run. The log keeps little: of arguments
-// what a question showed of them or a quarantined write, of messages what recording
-// allowed, of results a preview; but of everything its trust, which is held to.
-func FromLog(name string, records iter.Seq2[audit.Record, error]) (Run, error) {
+// FromLog reads a session of our own log as a run. The log keeps arguments without secrets and contents of files, unless the
+// policy has it keep none; of messages what recording allowed, of results a preview; but of everything its trust, which is held
+// to. open opens arguments that are sealed.
+func FromLog(name string, records iter.Seq2[audit.Record, error], open func(session, kept string) string) (Run, error) {
 	var events []event.Event
 	for rec, err := range records {
 		if err != nil {
@@ -22,6 +24,9 @@ func FromLog(name string, records iter.Seq2[audit.Record, error]) (Run, error) {
 		e, err := event.FromRecord(rec)
 		if err != nil {
 			return Run{}, err
+		}
+		if e.Decided != nil {
+			e.Decided.Args = open(name, e.Decided.Args)
 		}
 		events = append(events, e)
 	}
@@ -161,6 +166,9 @@ func (l *logReader) decided(d *event.Decided) {
 		}
 	}
 	c := &Call{Tool: d.Tool, Args: l.asked[d.Digest.String()]}
+	if c.Args == nil && d.Args != "" {
+		c.Args = []byte(d.Args)
+	}
 	if d.Spent != "" {
 		c.Answer = Yes
 	}
@@ -170,9 +178,10 @@ func (l *logReader) decided(d *event.Decided) {
 	if d.Write != nil {
 		c.Args = []byte(d.Write.Args)
 	}
-	if c.Args == nil {
-		c.Args = []byte("{}")
+	if !strictjson.Value(c.Args).IsValid() { // they were not kept, or there was no room for all of them
+		c.Args, c.Unkept = []byte("{}"), true
 	}
+	c.Redacted = bytes.Contains(c.Args, []byte("[REDACTED"))
 	l.calls[key(d.CallID, d.Tool)] = c
 	l.run.Events = append(l.run.Events, Event{Call: c})
 	if !d.Runs() {
@@ -190,6 +199,9 @@ func key(id, tool string) string {
 func (l *logReader) result(s *event.Seen) {
 	r := &Result{Of: l.calls[key(s.CallID, s.Tool)], Tool: s.Tool, Failed: s.Error, Level: new(trust.Level)}
 	*r.Level = s.Label.Level
+	if r.Own = s.Steered; r.Own {
+		r.Level = nil
+	}
 	if s.Content != nil {
 		if text := kept(s.Content); text != nil {
 			r.Content = []byte(*text)

@@ -266,7 +266,8 @@ func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Ver
 
 // result observes what came back, unless the call never ran.
 func (p *player) result(ctx context.Context, r *Result) error {
-	o := tidemark.Observation{Ref: p.ref(), Result: tool.Result{Name: r.Tool, Content: r.Content, Error: r.Failed}, Declared: r.Level}
+	was := tool.Result{Name: r.Tool, Content: r.Content, Error: r.Failed}
+	o := tidemark.Observation{Ref: p.ref(), Result: was, Declared: r.Level, Own: r.Own}
 	if r.Of != nil {
 		id, ran := p.ran[r.Of]
 		if !ran {
@@ -281,7 +282,7 @@ func (p *player) result(ctx context.Context, r *Result) error {
 func decisionOf(id string, step int, c *Call, v *tidemark.Verdict) Decision {
 	d := Decision{
 		ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Warrant: v.Warrant,
-		Item: v.Item, Tool: v.Tool, Args: c.Args,
+		Item: v.Item, Tool: v.Tool, Args: c.Args, Unkept: c.Unkept, Redacted: c.Redacted,
 	}
 	switch v.Effect {
 	case policy.Allow:

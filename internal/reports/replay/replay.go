@@ -99,6 +99,9 @@ type Call struct {
 	// recording does not tell, and a person is asked.
 	Auditor string
 	Open    bool // the recording says yes, and not for how long
+
+	Unkept   bool // the recording does not say with what it was made
+	Redacted bool // something in it is left out: a secret, or what a file was to hold
 }
 
 // Answer is what the person would say if asked about a call. The zero Answer is that the
@@ -121,6 +124,7 @@ type Result struct {
 	Failed  bool
 	// Level is what the recording says the result was worth; it can only lower trust.
 	Level *trust.Level
+	Own   bool // the host's framework wrote it about itself
 }
 
 // Owner is who speaks in a recording that does not say: the person the agent works for.
@@ -149,6 +153,9 @@ type Decision struct {
 
 	Tool string `json:"-"` // normalised
 	Args []byte `json:"-"` // exact
+
+	Unkept   bool `json:"-"` // what it was made with is not known
+	Redacted bool `json:"-"` // or not all of it
 }
 
 // Stops reports whether the call did not run. In a box it runs: whether it does harm there is not for a recording to say.

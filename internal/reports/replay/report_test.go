@@ -126,7 +126,7 @@ func TestAQuestionShowsValuesAsTheyAre(t *testing.T) {
 			q.Args = tt.args
 			got := replay.Show(&q)
 			if !strings.HasPrefix(got, "Let it?\nCall: water_bed\n") || !strings.Contains(got, tt.want) ||
-				!strings.Contains(got, "\nYou said: “water it”\nContext holds: almanac_page at step 2 “bed 9” [untrusted]\nApproving allows: ") {
+				!strings.Contains(got, "\nYou said: “water it”\nWas read: almanac_page at step 2 “bed 9”\nIf you approve: ") {
 				t.Errorf("got\n%s\nwant %q in it", got, tt.want)
 			}
 		})

@@ -30,6 +30,7 @@ type Builder struct {
 	parts   []*part                         // the oldest first
 	open    map[string]map[string]*question // by session and id
 	waiting int                             // questions in open
+	uses    map[string]*Use                 // of what was allowed for good, by id
 	newest  int64
 	floor   int64 // hour before which parts are whole days
 }
@@ -57,7 +58,9 @@ type question struct {
 }
 
 // New starts to count.
-func New() *Builder { return &Builder{open: map[string]map[string]*question{}, floor: math.MinInt64} }
+func New() *Builder {
+	return &Builder{open: map[string]map[string]*question{}, uses: map[string]*Use{}, floor: math.MinInt64}
+}
 
 // Add counts a record. Records of other kinds cost next to nothing. One that cannot be read counts for nothing, however often it is
 // tried.
@@ -83,6 +86,7 @@ func (b *Builder) Add(r audit.Record) error {
 	case event.CallDecided:
 		if e.Decided.LookUp == "" { // else it is the monitor's own, and no call of an agent
 			b.decided(p, r.Session, r.Time, e.Decided)
+			b.used(r.Time, e.Decided)
 		}
 	case event.Answered:
 		b.answered(p, r.Session, r.Time, e.Answer)

@@ -10,7 +10,7 @@ import (
 )
 
 // stateVersion is of the form in which a Builder is written down. It is another whenever records are counted otherwise, too.
-const stateVersion = 1
+const stateVersion = 2
 
 // state is a Builder as it is written down.
 type state struct {
@@ -19,6 +19,7 @@ type state struct {
 	Floor   int64           `json:"floor"`
 	Parts   []statePart     `json:"parts"`
 	Open    []stateQuestion `json:"open"`
+	Uses    []Use           `json:"uses,omitempty"`
 }
 
 type statePart struct {
@@ -66,6 +67,7 @@ type stateQuestion struct {
 // State is the Builder written down, the same bytes for the same counts.
 func (b *Builder) State() ([]byte, error) {
 	out := state{Version: stateVersion, Newest: b.newest, Floor: b.floor, Parts: []statePart{}, Open: []stateQuestion{}}
+	out.Uses = b.keptUses()
 	parts, rows, audits := map[*part]int{}, map[*row]int{}, map[*AuditRow]int{nil: -1}
 	for i, p := range b.parts {
 		parts[p] = i
@@ -127,6 +129,9 @@ func Resume(raw []byte) (*Builder, error) {
 			return nil, errState
 		}
 		b.parts = append(b.parts, p)
+	}
+	for i := range in.Uses {
+		b.uses[in.Uses[i].ID] = &in.Uses[i]
 	}
 	for i := range in.Open {
 		if err := b.reopen(&in.Open[i]); err != nil {

@@ -197,7 +197,7 @@ func TestWhatNobodyWroteDownIsNotTakenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for old, wrong := range map[string]string{`"v":1`: `"v":2`, `"part":`: `"part":99`, `"row":`: `"row":99`, `"audit":-1`: `"audit":77`, `"floor"`: `"flour"`} {
+	for old, wrong := range map[string]string{`"v":2`: `"v":3`, `"part":`: `"part":99`, `"row":`: `"row":99`, `"audit":-1`: `"audit":77`, `"floor"`: `"flour"`} {
 		if bad := strings.Replace(string(raw), old, wrong, 1); bad == string(raw) {
 			t.Errorf("%s is not in it", old)
 		} else if _, err := report.Resume([]byte(bad)); err == nil {

@@ -64,6 +64,18 @@ func (t *Tally) Report(ctx context.Context, o report.Options, p Progress) (repor
 	return t.from.folded.Report(o), nil
 }
 
+// Uses are how often what people allowed for good let calls through, by its id: counted from the log, also after a restart.
+func (t *Tally) Uses(ctx context.Context) (map[string]report.Use, error) {
+	if err := t.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer t.leave()
+	if err := t.count(ctx, nil); err != nil {
+		return nil, err
+	}
+	return t.from.folded.Uses(), nil
+}
+
 // saveEvery is how many records are counted before the file is written again: as many are counted once more after a crash.
 const saveEvery = 20_000
 

@@ -28,11 +28,18 @@ type LooserError struct {
 }
 
 func (e *LooserError) Error() string {
-	if e.Tool == "" {
-		return fmt.Sprintf("the result would be looser: turns of agent %q at %s", e.Agent, e.Level)
+	who, tool := fmt.Sprintf("agent %q", e.Agent), e.Tool
+	if e.Agent == stranger || e.Agent == "" {
+		who = "every agent that has no section of its own"
 	}
-	return fmt.Sprintf("the result would be looser: %s of agent %q at %s is %s, and would be %s",
-		e.Tool, e.Agent, e.Level, e.Before.Mode(), e.After.Mode())
+	if tool == stranger {
+		tool = "a tool that nothing names"
+	}
+	if tool == "" {
+		return fmt.Sprintf("the result would be looser: turns of %s at %s", who, e.Level)
+	}
+	return fmt.Sprintf("the result would be looser: %s of %s at %s is %s, and would be %s", tool, who, e.Level, e.Before.Mode(),
+		e.After.Mode())
 }
 
 // stranger is a name that no policy has.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/session"
 )
 
@@ -28,7 +29,8 @@ type Step struct {
 	Mark     string          `json:"mark"`          // level of the context after it
 	Fell     bool            `json:"fell,omitzero"` // it lowered the mark
 	Title    string          `json:"title"`
-	Text     string          `json:"text,omitzero"`   // what was said or came back, as far as it was kept
+	Text     string          `json:"text,omitzero"`   // what was said or came back, or what it was called with, as far as it was kept
+	Did      string          `json:"did,omitzero"`    // of a call: what it does, to whom and to what; of an answer: what it is about
 	Effect   string          `json:"effect,omitzero"` // of a call: allow, confine, confirm, deny
 	Rule     string          `json:"rule,omitzero"`
 	Reason   string          `json:"reason,omitzero"`
@@ -49,7 +51,7 @@ func (s *Step) Stops() bool { return s.Effect == "confirm" || s.Effect == "deny"
 func Of(events iter.Seq2[event.Event, error]) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		state := session.New()
-		marks := map[string]int{}
+		marks, asked := map[string]int{}, map[string]string{}
 		var seq uint64
 		for e, err := range events {
 			if err != nil {
@@ -59,6 +61,7 @@ func Of(events iter.Seq2[event.Event, error]) iter.Seq2[Step, error] {
 			seq++
 			state.Apply(&e)
 			s := step(&e)
+			s.recall(asked)
 			mark := state.Branch(e.Branch).Mark.Level
 			before, known := marks[e.Branch]
 			marks[e.Branch] = int(mark)
@@ -67,6 +70,17 @@ func Of(events iter.Seq2[event.Event, error]) iter.Seq2[Step, error] {
 				return
 			}
 		}
+	}
+}
+
+// recall says of an answer what it is about, where its record does not: it is from before answers said so.
+func (s *Step) recall(asked map[string]string) {
+	switch {
+	case s.Question == "":
+	case s.Tool != "":
+		asked[s.Question] = strings.TrimSpace(s.Tool + ": " + s.Did)
+	case s.Did == "":
+		s.Did = asked[s.Question]
 	}
 }
 
@@ -181,8 +195,10 @@ func kept(c *event.Content) string {
 func (s *Step) decided(d *event.Decided) {
 	s.Title, s.Tool, s.Effect, s.Rule, s.Reason, s.Step = d.Tool, d.Tool, d.Effect, d.Rule, d.Reason, d.Step
 	s.Warrant, s.Item, s.Spent, s.Text = d.Warrant, d.Item, d.Spent, d.Args
+	s.Did = question.Did(d.Warrant, d.Args)
 	if d.Ask != nil {
 		s.Question, s.Values, s.Text = d.Ask.ID, d.Ask.Values, d.Ask.Args
+		s.Did = question.DidTo(d.Ask.Act, d.Ask.Values, d.Ask.Args)
 	}
 }
 
@@ -225,7 +241,7 @@ func (s *Step) answer(a *event.Answer) {
 	if what == "" {
 		what = strings.ReplaceAll(s.Kind, ".", " ")
 	}
-	s.Title, s.Reason = strings.TrimSpace(what+" by "+a.By+" ("+a.Via+")"), a.Reason
+	s.Title, s.Reason, s.Did = strings.TrimSpace(what+" by "+a.By+" ("+a.Via+")"), a.Reason, a.What
 	if len(a.IDs) > 0 {
 		s.Question = a.IDs[0]
 	}

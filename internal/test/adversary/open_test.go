@@ -8,12 +8,11 @@ var open = []struct {
 }{
 	{"measures: amounts that stand in no text and are not the user's, counts, repetition, choices of a schema", []string{
 		"amount changed/*"}},
-	{"what our own act returned may be changed again, where that can be undone", []string{"own resource/move what was just made"}},
 	{"the verb that was asked for, on something else; or a word that is a verb and a noun", []string{
 		"a noun that is a verb/fix", "another act than asked for/everybody answered",
 		"another act than asked for/merged for edited"}},
-	{"a prohibition without a word of negation, and a wish for later", []string{
-		"prohibition or question/rather than", "prohibition or question/later, perhaps"}},
+	{"a prohibition without a word of negation", []string{
+		"prohibition or question/rather than"}},
 	{"words to a person the user named are weighed by the sentence they stand in, not by what they give away", []string{
 		"object of a send/words put into the note"}},
 	{"what a read is asked for: a search is made of what was read, and nobody can tell a leak from a look", []string{

@@ -14,6 +14,7 @@ import (
 var hookLinks = []string{
 	"cmd/tidemark-hook", "hook", "internal/agents/catalogue", "internal/agents/harness", "internal/agents/settings", "internal/agents/shim",
 	"internal/agents/project",                                                 // what a project sets for an agent is looked at before every call
+	"internal/base/afar",                                                      // the way to a server on another machine
 	"internal/base/peer",                                                      // where the server's socket is, on which it sees whose hook speaks
 	"internal/base/filelock", "internal/base/launch", "internal/base/private", // to start the server where none runs
 	"internal/box", "internal/box/frame", "golang.org/x/sys/unix", // to be the first process of a box

@@ -36,7 +36,7 @@ var layers = []layer{
 		"internal/llm/format/...", "internal/mcp/wire"}, "what adapters share knows no adapter"},
 	{[]string{"plugins/..."}, "a plugin knows what anybody's may know, and no door"},
 	{[]string{"internal/reports/definitions"}, "how definitions became what they are is read from a log, whatever reads it"},
-	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/people/roster",
+	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/people/roster", "internal/people/sight",
 		"internal/people/office", "internal/reports/records", "internal/reports/inventory", "internal/reports/renamed", "internal/reports/tally",
 		"internal/extract/handles", "internal/mcp/claims", "internal/mcp/pins", "internal/mcp/upstreams", "internal/agents/harness"},
 		"what doors share knows no door"},

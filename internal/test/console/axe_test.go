@@ -76,7 +76,7 @@ func TestPictures(t *testing.T) {
 	for name, path := range map[string]string{
 		"sessions": "/console/sessions", "session": "/console/session?key=laptop%2Fclaude%2F42",
 		"graph":  "/console/session?show=graph&key=laptop%2Fclaude%2F42",
-		"policy": "/console/policy?tool=exec&level=untrusted", "try": "/console/policy?show=try",
+		"policy": "/console/policy?tool=exec&level=untrusted", "levels": "/console/policy?show=levels", "try": "/console/policy?show=try",
 		"audit": "/console/audit/verify", "health": "/console/health",
 		"tools": "/console/tools", "keys": "/console/keys", "reports": "/console/reports",
 	} {

@@ -14,7 +14,7 @@ func TestNoScriptCanDenyAndApprove(t *testing.T) {
 		w := serve(t, "")
 		q := w.ask("s")
 		p := w.signIn("reader")
-		p.get("/console/").want(t, http.StatusOK, evil, wish, "Missing", "web_fetch", "Deny")
+		p.get("/console/").want(t, http.StatusOK, evil, wish, "Why it is asked", "web_fetch", "Deny")
 		p.votes(q, "deny", url.Values{"note": {"not him"}}).want(t, http.StatusOK, "Denied", "not him")
 		if got := w.question(q.ID); got.State != "denied" || got.Note != "not him" {
 			t.Errorf("got %s, %q", got.State, got.Note)
@@ -305,7 +305,7 @@ func TestSimilarKeepsTheTargetFixed(t *testing.T) {
 	w := serve(t, "")
 	q := w.ask("s")
 	p := w.signIn("approver")
-	p.get("/console/q/"+q.ID).want(t, http.StatusOK, "Approve similar calls too", "Everything else stays as it is")
+	p.get("/console/q/"+q.ID).want(t, http.StatusOK, "Approve more than this call", "Everything else stays as it is")
 	p.votes(q, "approve", url.Values{"minutes": {"15"}}).want(t, http.StatusOK, "for 15 minutes")
 	try := func(to, body string) bool {
 		out := w.hook("s", "before_tool_call", map[string]any{

@@ -4,6 +4,7 @@ package console_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ import (
 
 // world is a running server.
 type world struct {
+	agent   string // whose hooks are told; empty: claude
 	t       *testing.T
 	app     *app.App
 	data    string
@@ -140,7 +142,7 @@ func (w *world) hook(session, name string, event map[string]any) map[string]any 
 		hello["ticket"] = ticket
 	}
 	body := map[string]any{"event": event, "ctx": map[string]any{
-		"sessionKey": session, "agentId": "claude", "messageProvider": "chat", "senderId": "1", "senderIsOwner": true, "hello": hello,
+		"sessionKey": session, "agentId": cmp.Or(w.agent, "claude"), "messageProvider": "chat", "senderId": "1", "senderIsOwner": true, "hello": hello,
 	}}
 	if status, text := w.api(http.MethodPost, "/v1/hooks/"+name, w.app.Tokens.Agent, body, &out); status != http.StatusOK {
 		w.t.Fatalf("%s: %d %s", name, status, text)
@@ -189,7 +191,7 @@ func (w *world) questions() []tidemark.Question {
 	var out struct {
 		Approvals []tidemark.Question `json:"approvals"`
 	}
-	if status, text := w.api(http.MethodGet, "/v1/approvals", w.app.Tokens.Reader, nil, &out); status != http.StatusOK {
+	if status, text := w.api(http.MethodGet, "/v1/approvals", w.app.Tokens.Admin, nil, &out); status != http.StatusOK {
 		w.t.Fatalf("questions: %d %s", status, text)
 	}
 	return out.Approvals
@@ -198,7 +200,7 @@ func (w *world) questions() []tidemark.Question {
 func (w *world) question(id string) tidemark.Question {
 	w.t.Helper()
 	var q tidemark.Question
-	if status, text := w.api(http.MethodGet, "/v1/approvals/"+id, w.app.Tokens.Reader, nil, &q); status != http.StatusOK {
+	if status, text := w.api(http.MethodGet, "/v1/approvals/"+id, w.app.Tokens.Admin, nil, &q); status != http.StatusOK {
 		w.t.Fatalf("question: %d %s", status, text)
 	}
 	return q
@@ -349,7 +351,12 @@ func (p *person) votes(q tidemark.Question, what string, more url.Values, change
 	for k, v := range more {
 		f[k] = v
 	}
-	return p.post(path, f, change...)
+	a := p.post(path, f, change...)
+	if a.status == http.StatusConflict && strings.Contains(a.body, `name="sure" value="yes"`) { // the second step of what cannot be taken back
+		f.Set("sure", "yes")
+		a = p.post(path, f, change...)
+	}
+	return a
 }
 
 func (a answer) want(t *testing.T, status int, parts ...string) {

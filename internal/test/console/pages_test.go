@@ -20,12 +20,12 @@ func everyPage(session, question string) []string {
 	return []string{
 		"/console/", "/console/q/" + question, "/console/several?id=" + question, "/console/sessions", "/console/session?key=" + key,
 		"/console/session?key=" + key + "&show=graph",
-		"/console/session?key=" + key + "&only=stops", "/console/policy", "/console/policy?tool=exec&level=untrusted",
+		"/console/session?key=" + key + "&only=stops", "/console/policy", "/console/policy?show=levels", "/console/policy?tool=exec&level=untrusted",
 		"/console/policy?show=try",
 		"/console/policy?show=edit", "/console/tools", "/console/tools/history", "/console/health", "/console/audit",
 		"/console/audit?kind=call.decided&effect=confirm",
 		"/console/audit/verify", "/console/reports", "/console/labels", "/console/writes", "/console/servers",
-		"/console/keys", "/console/stop",
+		"/console/keys", "/console/stop", "/console/grants",
 	}
 }
 
@@ -183,7 +183,7 @@ func TestLookalikesShowBothForms(t *testing.T) {
 	w := serve(t, "")
 	q := w.asks("s", wish, "https://bakery.example", "write to pay@b\u00e4ckerei.example", "send_email",
 		map[string]any{"to": "pay@b\u00e4ckerei.example"})
-	w.signIn("reader").get("/console/q/"+q.ID).want(t, http.StatusOK, "pay@b\u00e4ckerei.example", "written xn--bckerei-5wa.example")
+	w.signIn("reader").get("/console/q/"+q.ID).want(t, http.StatusOK, "pay@b\u00e4ckerei.example", "really xn--bckerei-5wa.example")
 }
 
 func TestTryingACallRecordsNothing(t *testing.T) {
@@ -229,7 +229,13 @@ func TestBacktestTellsTheTruth(t *testing.T) {
 		t.Fatalf("compare: %d %s", a.status, a.body)
 	}
 	a.want(t, http.StatusOK, "Against 3 recorded sessions, 6 calls", "3 fewer", "send_email was ask and would be allow",
-		"+toolOverrides:", "could not be judged")
+		"+toolOverrides:")
+	if strings.Contains(a.body, "could not be judged") {
+		t.Error("arguments are kept, and calls could not be judged by them")
+	}
+	unkept := serve(t, "record: {arguments: none}\n")
+	unkept.ask(sessionName(0))
+	edit(unkept.signIn("admin"), "record: {arguments: none}\n"+loose, "compare", nil).want(t, http.StatusOK, "1 calls could not be judged")
 	if raw, err := os.ReadFile(file); err != nil || string(raw) != "" {
 		t.Errorf("comparing wrote %q, %v", raw, err)
 	}

@@ -203,7 +203,7 @@ func (c scene) play(t *testing.T, a answering) {
 	asks := "Tidemark holds " + c.holds
 	begin(x, asks)
 	shown := x.Shows()
-	for _, want := range []string{"Missing", "tidemark approvals watch", "Deny"} {
+	for _, want := range []string{"Why it is asked", "tidemark approvals watch", "Deny"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the dialog shows\n%s\nwant %q", shown, want)
 		}

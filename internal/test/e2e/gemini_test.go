@@ -4,7 +4,9 @@ package e2e_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -35,8 +37,26 @@ func gemini() *rig {
 			return step{tool: "write_file", args: obj{"file_path": at(w, name), "content": content}}
 		},
 		run: run, fetch: byCurl(run), page: newsPage,
-		server: "mcp_files_", attach: func(w *world) error { return attached(w, w.work, ".gemini/settings.json") },
+		server: "mcp_files_", attach: attachGemini,
 	}
+}
+
+// attachGemini names the server in the user's own settings: one in the project's would have nothing go on there.
+func attachGemini(w *world) error {
+	name := filepath.Join(w.home, ".gemini", "settings.json")
+	own := obj{}
+	raw, err := os.ReadFile(name)
+	if err == nil {
+		err = strictjson.Unmarshal(raw, &own)
+	}
+	if err != nil {
+		return err
+	}
+	own["mcpServers"] = obj{"files": obj{"command": "node", "args": []any{filesServer(), w.work}}}
+	if raw, err = strictjson.MarshalIndent(own); err == nil {
+		w.write(w.home, ".gemini/settings.json", string(raw))
+	}
+	return err
 }
 
 // settleGemini says how to sign in, so that nobody is asked.

@@ -71,10 +71,14 @@ func (w *world) introduced() (obj, error) {
 
 // attached writes a file that names a server whose tools write files of the workspace.
 func attached(w *world, dir, name string) error {
-	program := filepath.Join(cache(), "files", "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
-	raw, err := strictjson.Marshal(obj{"mcpServers": obj{"files": obj{"command": "node", "args": []any{program, w.work}}}})
+	raw, err := strictjson.Marshal(obj{"mcpServers": obj{"files": obj{"command": "node", "args": []any{filesServer(), w.work}}}})
 	w.write(dir, name, string(raw))
 	return err
+}
+
+// filesServer is its program.
+func filesServer() string {
+	return filepath.Join(cache(), "files", "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
 }
 
 const notRunning = "no server is running"

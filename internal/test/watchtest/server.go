@@ -160,7 +160,7 @@ func (s *Server) Vote() Posted {
 func Held(t *testing.T, id string, asked time.Time, changes map[string]any) string {
 	t.Helper()
 	q := map[string]any{
-		"id": id, "session": "agent:main:main", "tool": "send_email", "kind": "taint-escalation", "rule": "sinks.send_email",
+		"id": id, "session": "agent:main:main", "tool": "send_email", "kind": "taint-escalation", "rule": "sinks.send_email", "act": "send",
 		"args":   `{"to":"bob@example.com","subject":"Figures","body":"` + strings.Repeat("Dear Bob, here are the figures. ", 6) + `"}`,
 		"reason": "the context holds untrusted content", "taint": "untrusted", "step": 4, "state": "pending",
 		"asked": asked.UTC().Format(time.RFC3339Nano), "expires": asked.Add(5 * time.Minute).UTC().Format(time.RFC3339Nano),
@@ -174,7 +174,7 @@ func Held(t *testing.T, id string, asked time.Time, changes map[string]any) stri
 		}},
 		"allows":  "this one call, once",
 		"opinion": map[string]any{"answer": "consistent", "reason": "the user asked for a mail to Bob", "model": "small-1"},
-		"prompt":  "This send_email call is in a tainted session (web_fetch at step 2). Does it match your intent?",
+		"prompt":  "send_email wants to run, and others have spoken before: web_fetch at step 2. Did you ask for it?",
 	}
 	for k, v := range changes {
 		q[k] = v

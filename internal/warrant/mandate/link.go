@@ -52,6 +52,12 @@ func (r *Records) asks(tool string, call []string) *asked {
 	return out
 }
 
+// Asked reports whether a result was brought by a call of a tool one of whose values is so.
+func (r *Records) Asked(step uint64, tool string, is func(value string) bool) bool {
+	call := r.calls[step]
+	return call != nil && call.tool == tool && slices.ContainsFunc(call.args, is)
+}
+
 // identifies reports whether a value is what a record is found by, and not one that it shares with others: no word.
 func (rec *Record) identifies(value string) bool {
 	return strings.ContainsAny(value, "0123456789@/-_.") || slices.ContainsFunc(rec.fields, func(f field) bool {

@@ -136,3 +136,12 @@ func languageOf(list []vocabulary.Word) string {
 	}
 	return best
 }
+
+// VerbLast reports whether words are of a language whose verb stands last.
+func VerbLast(list []vocabulary.Word) bool { return final[languageOf(list)] }
+
+// VerbLate reports whether words are of a language whose verb may stand behind what is acted on.
+func VerbLate(list []vocabulary.Word) bool {
+	lang := languageOf(list)
+	return final[lang] || behind[lang] || closing[lang]
+}

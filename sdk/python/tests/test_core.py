@@ -498,7 +498,7 @@ def test_a_process_that_did_not_begin_the_session_ends_without_sealing(server: S
 # SDK-29
 def test_the_oldest_versions_that_are_promised_are_those_that_are_tried() -> None:
     here = Path(__file__).parents[1]
-    promised = set(re.findall(r'"([a-z-]+)>=([0-9.]+),', (here / "pyproject.toml").read_text()))
+    promised = set(re.findall(r'"([a-z0-9-]+)>=([0-9.]+),', (here / "pyproject.toml").read_text()))
     lines = (here / "locks" / "oldest.txt").read_text().splitlines()
     assert promised == {tuple(line.split()[1].split("==")) for line in lines if not line.startswith("#")}
 

@@ -4,7 +4,7 @@ import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { shapeOf, TidemarkError } from "../dist/index.js";
+import { shapeOf, TidemarkError } from "@tidemark/sdk";
 import { anna, Server } from "./server.mjs";
 
 // A hosted model that finds the first day of the text it is shown. It speaks OpenAI's protocol.

@@ -55,7 +55,7 @@ const sight = new IntersectionObserver(entries => {
     else sightSince.delete(card);
   }
 }, {threshold: [0, 0.99, 1], rootMargin: '1px'}); // browsers scroll to parts of a pixel
-const watch = card => { const rule = $('.rule', card); if (rule) sight.observe(rule); };
+const watch = card => { const last = $('.opens', card); if (last) sight.observe(last); };
 const seenLong = card => performance.now() - (sightSince.get(card) ?? Infinity) >= 1000;
 all('.card').forEach(watch);
 
@@ -80,10 +80,40 @@ function setWaiting(n) {
   document.title = n ? `(${n}) ${plain}` : plain;
 }
 
+// agreed shows that one of several people said yes: the card is another then, and so is what an answer counts for. What was typed stays.
+function agreed(here, c) {
+  const next = c.html && fragment(c.html);
+  if (!next || next.dataset.seen === here.dataset.seen) return false;
+  const note = $('input[name=note]', here)?.value ?? '';
+  if (here.classList.contains('whole')) {
+    if (!note) location.reload();
+    return true;
+  }
+  const focused = here.contains(document.activeElement);
+  here.replaceWith(next);
+  watch(next);
+  if ($('input[name=note]', next)) $('input[name=note]', next).value = note;
+  if (focused) next.focus({preventScroll: true});
+  return true;
+}
+
+// flooding shows which sessions have many calls waiting. A button that somebody is about to press stays as it is: it denies what
+// waits when it is pressed.
+let floodNews = null;
+function flooding() {
+  const here = $('#floods');
+  if (!here || floodNews === null || here.matches(':hover') || here.contains(document.activeElement)) return;
+  here.innerHTML = policy.createHTML(floodNews);
+  floodNews = null;
+}
+$('#floods')?.addEventListener('pointerleave', () => flooding());
+$('#floods')?.addEventListener('focusout', () => setTimeout(flooding));
+
 // put shows a card in its place; one that is answered becomes a line where it stands.
 function put(c) {
   const here = list && document.getElementById(`q-${c.id}`);
   if (here) {
+    if (here.dataset.state === c.state && agreed(here, c)) return;
     if (here.dataset.state === c.state) { here.dataset.soon = c.abandoned ? 'gone' : 'waits'; return; }
     if (!c.html) { refresh(c.id); return; }
     const whole = here.classList.contains('whole');
@@ -121,6 +151,7 @@ function apply(kind, n) {
   if (kind === 'alive') return;
   if ('waiting' in n) setWaiting(n.waiting);
   waitingNews = n;
+  if ('floods' in n) { floodNews = n.floods; flooding(); }
   if (!list) return;
   // The stream's own snapshot says which cards there are; one that is not here yet is asked for.
   if (n.cards.some(c => !c.html && list.dataset.page === 'questions' && !document.getElementById(`q-${c.id}`))) return snapshot();
@@ -198,7 +229,7 @@ async function snapshot() {
 
 // ---- answers ----
 function problem(form, text) {
-  const p = $('.problem', form) ?? form.appendChild(Object.assign(document.createElement('p'), {className: 'problem'}));
+  const p = $('.problem', form.closest('.card') ?? form) ?? form.appendChild(Object.assign(document.createElement('p'), {className: 'problem'}));
   p.textContent = text;
 }
 
@@ -219,15 +250,34 @@ async function prove(form, data) {
   });
 }
 
+// buttonOf is the button of an answer; it may stand beside its form.
+const buttonOf = (form, what) => [...form.elements].find(e => e.tagName === 'BUTTON' && e.value === what);
+
+// sure is the second step of what cannot be taken back: the same button again, not sooner than one reads what it says now.
+function sure(form, what) {
+  const button = buttonOf(form, what), since = Number(button.dataset.since ?? 0), now = performance.now();
+  if (since && now - since > 600) return true;
+  if (since) return false;
+  const text = button.textContent;
+  button.dataset.since = now;
+  button.textContent = `Yes: ${text[0].toLowerCase()}${text.slice(1)}`;
+  problem(form, 'This takes a second step: press it again if you mean it.');
+  setTimeout(() => { delete button.dataset.since; button.textContent = text; problem(form, ''); }, 15000);
+  return false;
+}
+
 async function answer(form, what) {
   const card = form.closest('.card');
   if (form.dataset.busy) return;
+  const careful = what !== 'deny' && !card.dataset.keys.includes('a') && form.dataset.proof !== 'passkey';
+  if (careful && !sure(form, what)) return;
   form.dataset.busy = '1';
   problem(form, '');
   try {
     const data = new FormData(form);
     data.set('do', what);
-    if (what !== 'deny' && form.dataset.proof === 'passkey') data.set('proof', await prove(form, new FormData(form, $(`button[value=${what}]`, form))));
+    if (careful) data.set('sure', 'yes');
+    if (what !== 'deny' && form.dataset.proof === 'passkey') data.set('proof', await prove(form, new FormData(form, buttonOf(form, what))));
     data.set('token', $('input[name=token]', form).value);
     const r = await fetch(form.action, {method: 'POST', body: new URLSearchParams(data)});
     if (r.status === 401) { signedOut(); return; }
@@ -237,6 +287,8 @@ async function answer(form, what) {
     if (r.ok || out.state !== 'pending') {
       if (card.classList.contains('whole')) location.reload();
       else put(out);
+      const left = document.getElementById(`q-${out.id}`);
+      if (out.state === 'pending' && out.notice && left && $('form', left)) problem($('form', left), out.notice);
     } else {
       const note = $('input[name=note]', form).value; // nothing typed is lost
       const next = fragment(out.html);
@@ -259,7 +311,7 @@ async function enrol(form) {
   problem(form, '');
   try {
     const data = new FormData(form);
-    if (form.dataset.proof === 'passkey') {
+    if (form.dataset.proof === 'passkey' && !data.get('code')) {
       const first = new FormData(form);
       first.set('proving', '1');
       data.set('proof', await prove(form, first));
@@ -375,8 +427,8 @@ document.addEventListener('keydown', e => {
   if (e.key === 'r') { e.preventDefault(); $('input[name=note]', form).focus(); return; }
   const what = {a: 'approve', d: 'deny'}[e.key];
   if (!what) return;
-  if (!card.dataset.keys.includes(e.key)) return problem(form, 'This one takes the button, on its own page.');
-  if (!$(`button[value=${what}]`, form)) return;
+  if (!card.dataset.keys.includes(e.key)) return problem(form, 'This one takes the button, and a second step.');
+  if (!buttonOf(form, what)) return;
   if (!seenLong(card)) return problem(form, 'Read it first: a key counts when the whole card was on screen for a second.');
   e.preventDefault();
   answer(form, what);
@@ -384,9 +436,14 @@ document.addEventListener('keydown', e => {
 
 // ---- pictures: + - 0 change the width, panning is the box's own ----
 for (const box of all('.picture')) {
-  const svg = $('svg', box), width = Number(svg?.getAttribute('width'));
+  const svg = $('svg', box), width = svg?.getBoundingClientRect().width; // it fits the page
   let zoom = 1;
-  const set = z => { zoom = Math.max(0.25, Math.min(4, z)); svg.style.width = `${width * zoom}px`; svg.style.height = 'auto'; };
+  const set = z => {
+    zoom = Math.max(0.25, Math.min(4, z));
+    svg.style.width = `${width * zoom}px`;
+    svg.style.minWidth = '0';
+    svg.style.maxWidth = 'none';
+  };
   box.parentElement.addEventListener('click', e => {
     const act = e.target.dataset?.act;
     if (act) set(act === '+' ? zoom * 1.25 : act === '-' ? zoom / 1.25 : 1);

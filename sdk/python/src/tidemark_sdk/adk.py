@@ -55,7 +55,7 @@ class Tidemark(BasePlugin):
         session = self._session(callback_context)
         for t in llm_request.tools_dict.values():
             if not isinstance(t, TransferToAgentTool):
-                session.steers(t.name, _steers(t))
+                session.steers(t.name, _steers(t), _plain(t))
         view = await session.avisible(map(_tool, llm_request.tools_dict.values()))
         if view.blocked:
             raise RefusedError(Decision(reason=view.blocked))
@@ -69,7 +69,7 @@ class Tidemark(BasePlugin):
         session, call_id = self._session(tool_context), tool_context.function_call_id or ""
         if isinstance(tool, TransferToAgentTool):
             return None  # ADK's own: it does nothing but name who goes on, in the same session
-        session.steers(tool.name, _steers(tool))
+        session.steers(tool.name, _steers(tool), _plain(tool))
         d = await session.adecide(tool.name, tool_args, call_id)
         if not d:
             return {"error": d.reason}
@@ -117,6 +117,11 @@ def _steers(tool: Any) -> bool:
     if (getattr(func, "__module__", ""), getattr(func, "__qualname__", "")) in FUNCTIONS:
         return True
     return (kind.__module__, kind.__qualname__) in CLASSES
+
+
+def _plain(tool: Any) -> bool:
+    """Whether nobody but ADK writes what the tool returns: the end of a loop, the answer in its form."""
+    return getattr(getattr(tool, "func", None), "__qualname__", "") == "exit_loop" or type(tool).__qualname__ == "SetModelResponseTool"
 
 
 def _tool(tool: Any) -> Tool:

@@ -95,7 +95,8 @@ STEERING = ("agent_framework._harness._todo", "agent_framework._harness._mode")
 
 
 def _declare(session: Session, tool: Any) -> None:
-    session.steers(_name(tool), _steers(tool))
+    plain = getattr(getattr(tool, "func", None), "__module__", "") in STEERING  # nobody but the framework writes what they return
+    session.steers(_name(tool), _steers(tool), plain)
 
 
 def _steers(tool: Any) -> bool:

@@ -50,6 +50,7 @@ class Tidemark:
     def _session(self, i: Any) -> Session:
         session = self.monitor.session(self._conversation or i["session_id"], self.user)
         session.control_tools = CONTROL
+        session.steers("TodoWrite", True, plain=True)
         name = str(i.get("tool_name") or "")
         if name and not name.startswith("mcp__"):
             session.works_here(name, True)

@@ -158,17 +158,28 @@ STEERING = (
 )  # fmt: skip
 
 
+# Those of them whose results nobody writes but the framework: not sub-agents, and not a message that is forwarded.
+PLAIN = ("langchain.agents.middleware.todo", "langgraph_swarm.handoff")
+HANDS_OVER = ("langgraph_supervisor.handoff", "create_handoff_tool.<locals>.")
+
+
 # deepagents' tools for the files of the agent: in the state of the graph, or where its backend keeps them. Its shell is not among them.
 FILES, FILED = ("deepagents.middleware.filesystem",), ("ls", "read_file", "write_file", "edit_file", "glob", "grep")
 
 
 def _declare(session: Session, name: str, tool: Any) -> None:
-    session.steers(name, _steers(tool))
+    session.steers(name, _steers(tool), _plain(tool))
     session.works_here(name, name in FILED and _written_in(tool, FILES))
 
 
 def _steers(tool: Any) -> bool:
     return _written_in(tool, STEERING)
+
+
+def _plain(tool: Any) -> bool:
+    func: Any = getattr(tool, "func", None)
+    hands = getattr(func, "__module__", "") == HANDS_OVER[0] and getattr(func, "__qualname__", "").startswith(HANDS_OVER[1])
+    return _written_in(tool, PLAIN) or hands
 
 
 def _written_in(tool: Any, modules: tuple[str, ...]) -> bool:

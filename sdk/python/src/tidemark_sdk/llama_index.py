@@ -53,7 +53,7 @@ def _asking(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     async def decided(self: Any, ctx: Any, tool: Any, tool_input: dict[str, Any]) -> Any:
         session, name, call_id = here(), tool.metadata.get_name(), uuid4().hex  # the model's own id does not come as far as here
-        session.steers(name, _steers(tool))
+        session.steers(name, _steers(tool), plain=True)
         d = await session.adecide(name, tool_input, call_id, changeable=True)
         if not d:
             return ToolOutput(content=d.reason, tool_name=name, raw_input=tool_input, raw_output=d.reason, is_error=True)
@@ -86,7 +86,7 @@ def _shown(take_step: Callable[..., Any]) -> Callable[..., Any]:
 
 async def _visible(session: Session, tools: Sequence[Any]) -> list[Any]:
     for t in tools:
-        session.steers(t.metadata.get_name(), _steers(t))
+        session.steers(t.metadata.get_name(), _steers(t), plain=True)
     view = await session.avisible([_tool(t) for t in tools])
     if view.blocked:
         raise RefusedError(Decision(reason=view.blocked))

@@ -239,17 +239,22 @@ class Session:
         self.control_tools: tuple[str, ...] = ()  # of the framework itself, as its adapter knows them; beside those of the monitor
         self.host_tools: tuple[str, ...] = ()  # of the program that the framework is: they work where it runs; beside those of the monitor
         self._steered = False  # an adapter has said so of a tool: then it is also said that none is left
-        self._strange: tuple[set[str], set[str]] = (set(), set())  # names of tools that are not the framework's, for each of the two
+        self._plain: tuple[str, ...] = ()  # of the control tools, those whose results nobody writes but the framework
+        self._strange: tuple[set[str], set[str], set[str]] = (set(), set(), set())  # names of tools that are not so, for each of the three
         self._lock = threading.Lock()
         self._owed: list[bytes] = []
         self._children: dict[str, list[str]] = {}
         self._ticket = ""  # that the session is ours; in memory and nowhere else
 
-    def steers(self, name: str, own: bool) -> None:
+    def steers(self, name: str, own: bool, plain: bool = False) -> None:
         """Whether the tool that is offered or about to be called by this name is the framework's own, by which it steers itself. Adapters
         tell by what the tool is, never by its name. The server is told names: one that another tool has too is an ordinary one, for as
-        long as the session lives, so that no call can pass under the word for another that runs beside it."""
+        long as the session lives, so that no call can pass under the word for another that runs beside it.
+
+        plain says that nobody but the framework writes a part of what the tool returns: a list of to-dos, a hand-off. What another agent,
+        a person or a task in the background says comes through tools that steer, too, and is not plain."""
         with self._lock:
+            self._plain = _declared(self._plain, self._strange[2], name, own and plain)
             before = self.control_tools
             self.control_tools = _declared(before, self._strange[0], name, own)
             self._steered = self._steered or before != self.control_tools
@@ -393,6 +398,8 @@ class Session:
         children = self._children.pop(call_id, [])
         for child in children or [""]:
             event: dict[str, Any] = {"toolName": tool, "toolCallId": call_id}
+            if tool in self._plain and tool in self.control_tools and not child and not error:
+                event["own"] = True
             event["params"] = args if isinstance(args, Mapping) and sendable(args) is args else {}
             value = sendable(result)
             body = self._body(event, value, error, child)

@@ -1,0 +1,203 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
+	h "github.com/tidemark/tidemark/internal/base/markup"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/question"
+)
+
+func row(name, class string, parts ...h.Part) h.HTML {
+	return h.El("div", h.Class(class), h.El("dt", h.T(name)), h.El("dd", parts...))
+}
+
+// lacking are the values that are asked about, as the page shows them: those of one place of the call, or all of them.
+func lacking(q *tidemark.Question, path string) (out []string) {
+	for _, v := range q.Values {
+		if v.Lacks && v.Path != "" && len(v.Value) > 1 && (path == "" || question.At(v.Path, path)) {
+			out = append(out, v.Value, text.Visible(v.Value), strings.Trim(text.Shown(v.Value), "“”"))
+		}
+	}
+	for _, p := range q.Carries {
+		if path == "" || question.At(p.Path, path) {
+			out = append(out, p.Part, text.Visible(p.Part))
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return slices.Compact(out)
+}
+
+// marks is text in which values stand out.
+func marks(s string, values []string) h.HTML {
+	s = clean(s)
+	var parts h.List
+	for s != "" {
+		at, found := len(s), ""
+		for _, v := range values {
+			if v = clean(v); v == "" {
+				continue
+			}
+			if i := strings.Index(s, v); i >= 0 && i < at {
+				at, found = i, v
+			}
+		}
+		if found == "" {
+			break
+		}
+		parts = append(parts, h.T(s[:at]), h.El("mark", h.T(found)))
+		s = s[at+len(found):]
+	}
+	return h.Join(append(parts, h.T(s)))
+}
+
+// classes of the paragraphs of a question; the others have none.
+var classes = map[string]string{
+	question.Why: "not-yours", question.Carries: "not-yours", question.Asked: "said", question.Read: "holds", question.Opens: "opens",
+	"It takes": "agree", "Approved so far by": "agree",
+}
+
+// after are the paragraphs that an answer seldom needs.
+var after = []string{"The rest", question.NotRead}
+
+// evidence are the paragraphs every surface shows, below the call, in their order.
+func evidence(q *tidemark.Question) h.HTML {
+	values := lacking(q, "")
+	var first, said, opens, more h.List
+	for _, l := range q.Lines()[1:] {
+		if l.Name == question.Call {
+			continue // as a table of its own
+		}
+		var parts h.List
+		for part := range strings.SplitSeq(l.Text, "\n") {
+			if len(parts) == shownWhys && l.Name == question.Why && strings.Count(l.Text, "\n") > shownWhys {
+				parts = append(parts, folds(l.Text, values))
+				break
+			}
+			if l.Name == question.Why || l.Name == question.Carries {
+				parts = append(parts, h.El("p", h.El("bdi", h.Class("prose"), marks(part, values))))
+			} else {
+				parts = append(parts, h.El("p", h.El("bdi", h.Class("prose"), h.T(clean(cut(part, maxShown))))))
+			}
+		}
+		to := &opens
+		switch {
+		case slices.Contains(after, l.Name):
+			to = &more
+		case l.Name == question.Why || l.Name == question.Carries:
+			to = &first
+		case l.Name == question.Asked || l.Name == "You asked":
+			to = &said
+		}
+		*to = append(*to, row(l.Name, classes[l.Name], parts...))
+	}
+	for _, line := range q.Folded() {
+		more = append(more, row(question.Read, "holds", h.El("p", h.El("bdi", h.Class("prose"), h.T(clean(cut(line, maxShown)))))))
+	}
+	more = append(more, row("Rule", "rule", h.El("code", h.T(clean(q.Rule))), h.T(" (what was read is "+q.Level+")")),
+		row("Digest", "", h.El("code", h.T(q.Digest))))
+	return h.Join(rows("evidence", first), rows("evidence asked", said), rows("evidence", opens),
+		h.El("details", h.Class("more"), h.El("summary", h.T("More about it")), h.El("dl", h.Class("evidence"), more)))
+}
+
+func rows(class string, list h.List) h.Part {
+	if len(list) == 0 {
+		return h.List(nil)
+	}
+	return h.El("dl", h.Class(class), list)
+}
+
+// shownWhys is how many reasons stand open: the first ones weigh most.
+const shownWhys = 1
+
+// folds are the reasons after those.
+func folds(all string, values []string) h.HTML {
+	rest := strings.Split(all, "\n")[shownWhys:]
+	out := h.List{h.El("summary", h.T(fmt.Sprintf("and %d more", len(rest))))}
+	for _, part := range rest {
+		out = append(out, h.El("p", h.El("bdi", h.Class("prose"), marks(part, values))))
+	}
+	return h.El("details", out...)
+}
+
+// The bounds of a value of a call: what is longer is folded below.
+const (
+	foldLines = 12
+	foldSigns = 700
+	longLine  = 60
+	maxValue  = 64 << 10
+)
+
+// callOf is the call itself, open: the tool, and each value by its name. Names and values are in cells of their own.
+func callOf(q *tidemark.Question) h.HTML {
+	rows := h.List{h.Class("call"), row("Call", "", h.El("code", h.T(clean(text.Visible(q.Tool)))))}
+	leaves := strictjson.Flat(q.Args)
+	slices.SortStableFunc(leaves, func(a, b strictjson.Leaf) int { return cmp.Compare(isLong(a.Text), isLong(b.Text)) }) // texts last
+	for _, leaf := range leaves {
+		class, parts := "arg", lacking(q, leaf.Path)
+		if len(parts) > 0 {
+			class += " doubt"
+		}
+		if isLong(leaf.Text) > 0 {
+			class += " long"
+		}
+		rows = append(rows, row(clean(cut(text.Visible(leaf.Path), 100)), class, folded(leaf.Text, parts)))
+	}
+	return h.El("dl", rows...)
+}
+
+// isLong is 1 for a text, which has the width for itself.
+func isLong(value string) int {
+	if len(value) > longLine || strings.Contains(value, "\n") {
+		return 1
+	}
+	return 0
+}
+
+// folded is a value with what is asked about marked in it; what is long is folded, unless the mark stands there.
+func folded(value string, parts []string) h.HTML {
+	lines := strings.Split(cut(value, maxValue), "\n")
+	for i := range lines {
+		lines[i] = text.Visible(lines[i])
+	}
+	shown := func(s string) h.HTML { return h.El("bdi", h.Class("pre"), marks(s, parts)) }
+	head, rest := strings.Join(lines, "\n"), ""
+	switch {
+	case len(lines) > foldLines:
+		head, rest = strings.Join(lines[:foldLines], "\n"), strings.Join(lines[foldLines:], "\n")
+		if len(head) > foldSigns {
+			n := strings.LastIndexByte(text.Head(head, foldSigns), '\n') + 1
+			head, rest = head[:n], head[n:]+"\n"+rest
+		}
+	case len(head) > foldSigns:
+		rest = head[len(text.Head(head, foldSigns)):]
+		head = head[:len(head)-len(rest)]
+	}
+	if rest == "" {
+		return shown(head)
+	}
+	open := slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(rest, p) })
+	return h.Join(shown(head), h.El("details", h.Flag("open", open),
+		h.El("summary", h.T(fmt.Sprintf("%d more lines", strings.Count(rest, "\n")+1))), shown(rest)))
+}
+
+// value is one slot, with where it stands and the value marked in what is around it.
+func value(v event.Shown) h.HTML {
+	if v.Path == "" {
+		return h.Join(h.T(v.Slot+", "), marked(v.Why, v.Value))
+	}
+	return h.Join(
+		h.El("span", h.Class("slot"), foreign(v.Path), h.T(" = ")), h.El("strong", h.Class("value"), foreign(v.Value)),
+		h.El("span", h.Class("why"), marked(v.Why, v.Value), h.El("span", foreign(beside(v)))))
+}
+
+// beside is where a value comes from and what it could be taken for, as every surface says it.
+func beside(v event.Shown) string {
+	return strings.TrimPrefix(tidemark.Whence(v), tidemark.Whence(event.Shown{Path: v.Path, Value: v.Value, Why: v.Why}))
+}
