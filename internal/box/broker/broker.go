@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -109,6 +110,8 @@ type File struct {
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Binary  bool   `json:"binary,omitempty"`
+	Size    int64  `json:"size,omitempty"` // of one that is sent whole
+	sum     [sha256.Size]byte
 }
 
 // Prepare finds out what a form would do. Nothing is asked outside for it.
@@ -118,6 +121,10 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.gh(ctx, f)
 	case "curl":
 		return b.curl(f)
+	case "ssh", "scp", "rsync":
+		return b.secureShell(ctx, f)
+	case "kubectl":
+		return b.kubectl(ctx, f)
 	}
 	switch f.Program + " " + f.Verb {
 	case "git push":
@@ -172,6 +179,18 @@ type chamber struct {
 
 // chamber makes a box that reaches some places and reads some paths besides.
 func (b *Broker) chamber(dir string, to []place, env, read []string) (*chamber, error) {
+	if len(to) == 0 {
+		return b.around(dir, nil, env, read)
+	}
+	return b.around(dir, func(o *relay.Options) {
+		o.Let = func(_ context.Context, a relay.Ask) relay.Decision {
+			return relay.Decision{Allow: slices.Contains(to, place{a.Host, a.Port}), Why: "only " + to[0].host + " was allowed"}
+		}
+	}, env, read)
+}
+
+// around makes a box around a folder. Without a way nothing leaves it.
+func (b *Broker) around(dir string, way func(*relay.Options), env, read []string) (*chamber, error) {
 	w := b.opts.Want
 	given := append([]string{
 		"HOME=" + w.Home, "LANG=C.UTF-8", "PATH=" + b.programs(),
@@ -185,12 +204,10 @@ func (b *Broker) chamber(dir string, to []place, env, read []string) (*chamber, 
 		Workspace: dir, Home: w.Home, State: filepath.Join(b.opts.State, "out-"+rand.Text()[:12]), Hide: slices.Clone(w.Hide), Read: read,
 		Env: given, Keep: keep, First: w.First,
 	}
-	if len(to) > 0 {
+	if way != nil {
 		o := b.opts.Relay
 		o.Hosts, o.Ports = nil, nil
-		o.Let = func(_ context.Context, a relay.Ask) relay.Decision {
-			return relay.Decision{Allow: slices.Contains(to, place{a.Host, a.Port}), Why: "only " + to[0].host + " was allowed"}
-		}
+		way(&o)
 		want.Out = relay.New(o)
 	}
 	made, err := box.Open(want)
