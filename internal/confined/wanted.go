@@ -177,8 +177,12 @@ func Sentence(w *event.Wanted) string {
 	return out
 }
 
-// service is where something is looked at or submitted: a repository, or a cluster by the name that its owner's settings have for it.
+// service is where something is looked at or submitted: a repository, this machine's engine of containers, or a cluster by the name
+// that its owner's settings have for it.
 func service(w *event.Wanted) string {
+	if w.Host == "localhost" {
+		return "by the engine of containers of this machine"
+	}
 	if w.Remote != "" {
 		return fmt.Sprintf("in the cluster %s (%s, port %d)", text.Shown(w.Remote), text.Shown(w.Host), w.Port)
 	}

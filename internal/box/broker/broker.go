@@ -54,6 +54,8 @@ type Options struct {
 	Sums string
 	// Pins are the lists of packages that are as they were before others had a say here; nil: none is known.
 	Pins Pins
+	// Engine is the socket of the engine of containers, where it is at no usual place.
+	Engine string
 	// Inside runs a command in the session's box, which has no way out that was not asked about.
 	Inside func(ctx context.Context, c box.Command) (box.Exit, error)
 	// SignIn is what signs the owner in at a service, found with this machine's programs; nil: nobody can.
@@ -125,6 +127,8 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.secureShell(ctx, f)
 	case "kubectl":
 		return b.kubectl(ctx, f)
+	case "docker":
+		return b.docker(f)
 	}
 	switch f.Program + " " + f.Verb {
 	case "git push":
@@ -189,8 +193,19 @@ func (b *Broker) chamber(dir string, to []place, env, read []string) (*chamber, 
 	}, env, read)
 }
 
-// around makes a box around a folder. Without a way nothing leaves it.
+// around makes a box around a folder, with a relay. Without one nothing leaves it.
 func (b *Broker) around(dir string, way func(*relay.Options), env, read []string) (*chamber, error) {
+	if way == nil {
+		return b.through(dir, nil, env, read)
+	}
+	o := b.opts.Relay
+	o.Hosts, o.Ports = nil, nil
+	way(&o)
+	return b.through(dir, relay.New(o), env, read)
+}
+
+// through makes a box around a folder, with a way out of it.
+func (b *Broker) through(dir string, way box.Way, env, read []string) (*chamber, error) {
 	w := b.opts.Want
 	given := append([]string{
 		"HOME=" + w.Home, "LANG=C.UTF-8", "PATH=" + b.programs(),
@@ -202,13 +217,7 @@ func (b *Broker) around(dir string, way func(*relay.Options), env, read []string
 	}
 	want := box.Want{
 		Workspace: dir, Home: w.Home, State: filepath.Join(b.opts.State, "out-"+rand.Text()[:12]), Hide: slices.Clone(w.Hide), Read: read,
-		Env: given, Keep: keep, First: w.First,
-	}
-	if way != nil {
-		o := b.opts.Relay
-		o.Hosts, o.Ports = nil, nil
-		way(&o)
-		want.Out = relay.New(o)
+		Env: given, Keep: keep, First: w.First, Out: way,
 	}
 	made, err := box.Open(want)
 	if err != nil {
