@@ -149,7 +149,7 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.install(f, "uv")
 	case "uv sync":
 		return b.locked(f, "uv")
-	case "pnpm install", "pnpm i", "yarn install", "cargo fetch":
+	case "pnpm install", "pnpm i", "yarn install", "cargo fetch", "bundle install":
 		return b.locked(f, f.Program)
 	case "pip install", "pip3 install", "python -m pip install", "python3 -m pip install":
 		if f.Slot("requirement") != "" {

@@ -273,7 +273,9 @@ func (x *clustering) call(ctx context.Context, dir string, files [3]*os.File) (b
 		}
 		args = append(args, "--filename="+to)
 	}
-	env := []string{"KUBECTL_KUBERC=false", "KUBERC=off", "KUBECTL_EXTERNAL_DIFF=/bin/false", "KUBE_EDITOR=/bin/false", "NO_PROXY=127.0.0.1"}
+	env := []string{
+		"KUBECTL_KUBERC=false", "KUBERC=off", "KUBECTL_EXTERNAL_DIFF=/bin/false", "KUBE_EDITOR=/bin/false", "NO_PROXY=127.0.0.1",
+	}
 	c, err := x.b.around(dir, func(o *relay.Options) { o.Known = &x.to }, env, nil)
 	if err != nil {
 		return none, err

@@ -334,7 +334,7 @@ func TestWhatNoBrokerRuns(t *testing.T) {
 			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
 		}
 	}
-	for _, line := range []string{"gh pr list", "curl https://a.example/x", "git push origin main", "uv sync", "go get a.example/b", "npm ci", "pnpm i", "yarn install", "cargo fetch", "docker ps -a", "docker logs --tail 5 web", "docker pull a/b:1", "kubectl get pods -n web", "kubectl apply -f k/web.yaml",
+	for _, line := range []string{"gh pr list", "curl https://a.example/x", "git push origin main", "uv sync", "go get a.example/b", "npm ci", "pnpm i", "yarn install", "cargo fetch", "bundle install", "docker ps -a", "docker logs --tail 5 web", "docker pull a/b:1", "kubectl get pods -n web", "kubectl apply -f k/web.yaml",
 		"ssh web.acme.example id", "scp -r dist/ web.acme.example:/x", "rsync -avz --delete dist/ web.acme.example:/x", "scp web.acme.example:/x ."} {
 		if f, ok := outgoing.Plain(line); !ok || !f.Brokered || f.Why != "" {
 			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
