@@ -105,7 +105,7 @@ func (b *Broker) kubectl(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		}
 		q.Files = x.listed
 	}
-	return &Deed{Question: q, run: x.run}, nil
+	return &Deed{Question: q, Ask: x.file != "", run: x.run}, nil // who ordered it has not seen what the file says by now
 }
 
 // read has kubectl write down the settings of one context, in a chamber without a way out, and takes what is known of them.

@@ -117,6 +117,9 @@ func TestTheClusterOfTheOwner(t *testing.T) {
 	if q, out = o.does("kubectl apply -f k/web.yaml --context dev"); q.Verb != "submit" || len(q.Files) != 1 || !strings.Contains(out, "configmap/web created") {
 		t.Errorf("%+v\n%s", q, out)
 	}
+	if d, err := o.prepare("kubectl apply -f k/web.yaml"); err != nil || !d.Ask {
+		t.Errorf("what a file says by now is applied unasked: %v", err)
+	}
 	o.settings(`{"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": ["-c", "echo {$A: {$B: \\\"of-the-plugin\\\"}}"], "env": [{"name": "A", "value": "\"status\""}, {"name": "B", "value": "\"token\""}]}}`, "")
 	if _, out = o.does("kubectl get pods"); !strings.Contains(out, "web-1") {
 		t.Error(out)
