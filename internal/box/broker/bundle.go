@@ -24,37 +24,46 @@ func (x *installing) bundle(dir string) []string {
 	return args
 }
 
+// gemLines are the lines that a part of a lock may have, and gemFrom the one that must stand before them where gems come from somewhere:
+// from the registry, or from the workspace itself.
 var (
-	gemSpec = regexp.MustCompile(`^    ([A-Za-z0-9][A-Za-z0-9._-]*) \(([0-9][0-9A-Za-z.]*(?:-[A-Za-z0-9][A-Za-z0-9._-]*)?)\)$`)
-	gemNeed = regexp.MustCompile(`^      [A-Za-z0-9][A-Za-z0-9._-]*( \([^()]*\))?!?$`)
-	gemSum  = regexp.MustCompile(`^  [A-Za-z0-9][A-Za-z0-9._-]* \([^()]*\)( sha256=[0-9a-f]{64})?$`)
-	gemPart = regexp.MustCompile(`^(GEM|PATH|PLATFORMS|DEPENDENCIES|CHECKSUMS|RUBY VERSION|BUNDLED WITH)$`)
-	gemOwn  = regexp.MustCompile(`^  remote: \.(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`)
+	gemSpec  = regexp.MustCompile(`^    ([A-Za-z0-9][A-Za-z0-9._-]*) \(([0-9][0-9A-Za-z.]*(?:-[A-Za-z0-9][A-Za-z0-9._-]*)?)\)$`)
+	gemList  = regexp.MustCompile(`^  specs:$|^      [A-Za-z0-9][A-Za-z0-9._-]*( \([^()]*\))?!?$|` + gemSpec.String())
+	gemSum   = regexp.MustCompile(`^  [A-Za-z0-9][A-Za-z0-9._-]* \([^()]*\)( sha256=[0-9a-f]{64})?$`)
+	gemWord  = regexp.MustCompile(`^  `)
+	gemLines = map[string]*regexp.Regexp{
+		"GEM": gemList, "PATH": gemList, "CHECKSUMS": gemSum,
+		"PLATFORMS": gemWord, "DEPENDENCIES": gemWord, "RUBY VERSION": gemWord, "BUNDLED WITH": gemWord,
+	}
+	gemFrom = map[string]*regexp.Regexp{
+		"GEM":  regexp.MustCompile(`^  remote: https://` + regexp.QuoteMeta(registries("bundle")[0].host) + `/$`),
+		"PATH": regexp.MustCompile(`^  remote: \.(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`),
+	}
 )
 
 // lockedBundle are the gems of a lock file of bundler's: each from the registry, in one version. A line that is not of a form that is known
 // there makes it unreadable.
 func lockedBundle(raw []byte) ([]string, error) {
 	var out []string
-	from := "  remote: https://" + registries("bundle")[0].host + "/"
 	part, sure := "", false // sure: the part has said where its gems come from
 	for line := range strings.Lines(string(raw)) {
 		line = strings.TrimRight(line, "\r\n")
-		m := gemSpec.FindStringSubmatch(line)
-		switch {
-		case line == "":
-		case gemPart.MatchString(line):
-			part, sure = line, false
-		case (part == "GEM" && line == from || part == "PATH" && gemOwn.MatchString(line)) && !sure:
+		if line == "" {
+			continue
+		}
+		if gemLines[line] != nil {
+			part, sure = line, gemFrom[line] == nil
+			continue
+		}
+		if !sure && part != "" && gemFrom[part].MatchString(line) {
 			sure = true
-		case (part == "GEM" || part == "PATH") && sure && (line == "  specs:" || gemNeed.MatchString(line)):
-		case m != nil && part == "GEM" && sure:
-			out = append(out, m[1]+"@"+m[2])
-		case m != nil && part == "PATH" && sure: // the workspace's own
-		case part == "CHECKSUMS" && gemSum.MatchString(line):
-		case strings.HasPrefix(line, "  ") && part != "" && part != "GEM" && part != "PATH" && part != "CHECKSUMS": // what is wanted, and for what
-		default:
+			continue
+		}
+		if !sure || !gemLines[part].MatchString(line) {
 			return nil, fmt.Errorf("%.80q is not known, or comes from elsewhere than the registry", line)
+		}
+		if m := gemSpec.FindStringSubmatch(line); m != nil && part == "GEM" {
+			out = append(out, m[1]+"@"+m[2])
 		}
 	}
 	return pinnedOnes(out, false)
