@@ -36,7 +36,7 @@ func (b *Broker) listed(names []string) ([]File, error) {
 			if err != nil {
 				return err
 			}
-			rel, err := filepath.Rel(b.opts.Want.Workspace, path)
+			rel, err := filepath.Rel(b.dir(), path)
 			if err != nil || !info.Mode().IsRegular() {
 				return fmt.Errorf("%.80q is no plain file", d.Name())
 			}
@@ -90,7 +90,7 @@ func (b *Broker) copied(name, to string, listed []File) error {
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(b.opts.Want.Workspace, path)
+		rel, err := filepath.Rel(b.dir(), path)
 		was := slices.IndexFunc(listed, func(f File) bool { return f.Path == rel })
 		if err != nil || was < 0 {
 			return fmt.Errorf("%.80q is new: %w", d.Name(), ErrChanged)
