@@ -138,8 +138,8 @@ func (s slots) do(work func()) {
 }
 
 // keepUnwritten keeps the result of a call that could not be written, and that nobody was shown for that: it is written with the next
-// record, before anything is decided. Else nobody would ever know what that call has brought, and the session would be judged for good as one that has
-// forgotten something. A crash still forgets it, and then it is.
+// record, before anything is decided. Else nobody would ever know what that call has brought, and the session would be judged for good
+// as one that has forgotten something. A crash still forgets it, and then it is.
 // Preconditions: s.mu is held, and the events are not folded.
 func (s *live) keepUnwritten(events []*event.Event, err error) {
 	if errors.Is(err, ErrConflict) || len(s.waiting)+len(events) > maxWaiting {
