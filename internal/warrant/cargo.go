@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -169,7 +170,7 @@ func (w world) names(step uint64, phrase string) bool {
 	low := strings.ToLower(phrase)
 	rest := low
 	for _, who := range w.to.People {
-		rest = strings.ReplaceAll(rest, who, " ")
+		rest = strings.ReplaceAll(rest, audience.Spoken(who), " ")
 	}
 	if rest == low || all.Names(step, rest) {
 		return true

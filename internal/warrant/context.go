@@ -57,6 +57,8 @@ type Context struct {
 	author  string                  // who wrote the latest result; "": nobody says
 	readers map[uint64]audience.Set // who may read the result of a step; none: the owner alone
 
+	directory audience.Directory // members of places, as their servers list them
+
 	extracted map[string]extracted // values of results that no agent has read, as the agent was given them; nil: none
 
 	executed map[uint64]bool // steps that ran something: the agent says what comes of them

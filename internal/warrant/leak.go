@@ -310,7 +310,12 @@ func (j *judging) readers(values []leaves.Leaf) audience.Set {
 	var names []string
 	for i := range values {
 		if l := &values[i]; l.Quoted && j.roleOf(l) == mandate.Aim {
-			names = append(names, split(l.Text)...)
+			for _, name := range split(l.Text) {
+				if strings.HasPrefix(name, "#") || audience.IsRoom(l.Path) {
+					name = audience.Place(owner(j.m.Tool), name)
+				}
+				names = append(names, name)
+			}
 		}
 	}
 	if len(names) == 0 {
@@ -324,7 +329,7 @@ func (j *judging) readers(values []leaves.Leaf) audience.Set {
 // something in the owner's name that its writer worded.
 func (w world) private(text string, of func(uint64) bool) string {
 	c := w.c
-	may := func(step uint64) bool { return of(step) || c.readers[step].Covers(w.to) }
+	may := func(step uint64) bool { return of(step) || c.directory.Covers(c.readers[step], w.to, c.user.turn) }
 	found := ""
 	eachFigure(text, func(v string) bool {
 		if c.strays(v, may) || len(v) >= fewApart && len(v) <= mostApart && countDigits(v) == len(v) && c.strays(spacedOut(v), may) {

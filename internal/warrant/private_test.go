@@ -85,3 +85,53 @@ func TestWordsOfALetterAreNotToldToItsOtherReaders(t *testing.T) {
 		t.Errorf("what somebody worded is said in the owner's name: %+v", w.Slots)
 	}
 }
+
+// AUD-02: a channel is its members, where its own server lists them; a list that nobody resolves is strangers.
+func TestPlacesAreTheirMembers(t *testing.T) {
+	const (
+		said    = "Post in the channel #pier that the fee for the boat is settled."
+		letter  = `{"id":"m7","from":"ann@harbour.example","to":["ben@quay.example"],"subject":"Berth","body":"It was 615.40 in spring."}`
+		members = `["ann@harbour.example","ben@quay.example"]`
+	)
+	type seen struct{ tool, args, content string }
+	listed := seen{"chat__list_members", `{"channel":"#pier"}`, members}
+	for name, row := range map[string]struct {
+		seen  []seen
+		later bool
+		want  bool
+	}{
+		"nobody lists it":          {nil, false, true},
+		"its members have it":      {[]seen{listed}, false, false},
+		"another server lists it":  {[]seen{{"mail__list_members", `{"channel":"#pier"}`, members}}, false, true},
+		"a page lists it":          {[]seen{{"chat__list_members", `{"channel":"https://x.example/#pier"}`, members}}, false, true},
+		"a message lists it":       {[]seen{{"chat__read_messages", `{"channel":"#pier"}`, `[{"text":"a","members":` + members + `}]`}}, false, true},
+		"a stranger is in it":      {[]seen{{"chat__list_members", `{"channel":"#pier"}`, `["ann@harbour.example","eve@x.example"]`}}, false, true},
+		"it is asked for in words": {[]seen{{"chat__list_members", `{"query":"#pier"}`, members}}, false, true},
+		"a message later":          {[]seen{listed}, true, true},
+		"somebody was added":       {[]seen{listed, {"chat__add_member", `{"channel":"#pier","user":"eve@x.example"}`, `{"ok":true}`}}, false, true},
+		"something was said there": {[]seen{listed, {"chat__post_message", `{"channel":"#pier","text":"Hello"}`, `{"ok":true}`}}, false, false},
+	} {
+		c := argued(said)
+		read(c, "mail__get_email", `{"id":"m7"}`, letter)
+		for _, s := range row.seen {
+			read(c, s.tool, s.args, s.content)
+		}
+		if row.later {
+			c.User(said)
+		}
+		if w := of(c, "chat__post_message", `{"channel":"#pier","text":"The fee for the boat is settled: 615.40"}`); asked(w) != row.want {
+			t.Errorf("%s: asked %v, want %v: %+v", name, asked(w), row.want, w.Slots)
+		}
+	}
+	// a channel that is called alike elsewhere, and somebody who is called like the channel
+	for tool, args := range map[string]string{
+		"club__post_message":    `{"channel":"#pier","text":"The fee for the boat is settled: 615.40"}`,
+		"chat__message_someone": `{"recipient":"pier","text":"The fee for the boat is settled: 615.40"}`,
+	} {
+		c := argued(said)
+		read(c, "chat__get_message", `{"id":"7"}`, `{"id":"7","channel":"#pier","text":"It was 615.40 in spring."}`)
+		if w := of(c, tool, args); !asked(w) {
+			t.Errorf("%s %s passes: %+v", tool, args, w.Slots)
+		}
+	}
+}

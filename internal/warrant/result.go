@@ -108,11 +108,20 @@ func (c *Context) shares(m *meaning.Meaning, values []leaves.Leaf, r *Result, fr
 	s := audience.Set{Public: m.Reaches || slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })}
 	c.author = ""
 	if !s.Public && !free {
-		s, c.author = audience.Read(r.Content), audience.Author(r.Content)
+		s, c.author = audience.Read(r.Content, owner(m.Tool)), audience.Author(r.Content)
 	}
 	if s = r.Readers.narrow(s); s.Public || len(s.People) > 0 {
 		c.readers[r.Step] = s
 	}
+	if !free && !r.Held && !r.Failed {
+		words := leaves.NameWords(c.names[m.Tool])
+		c.directory.Learn(audience.Listing{Server: owner(m.Tool), Name: words, Args: values, Content: r.Content, Turn: c.user.turn})
+	}
+}
+
+// owner is whose places a tool speaks of: its server's.
+func owner(tool string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(tool, unprefixed(tool)), "__")
 }
 
 // Shared is who wrote the latest result and who may read it besides the user, in words; empty: nobody says, and nobody may.
@@ -160,6 +169,9 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 // acted keeps what an act of our own was done to and what it returned.
 func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more bool) {
 	c.actedAt = r.Step
+	if m.Act != meaning.Send { // a text changes no members
+		c.directory.Forget(owner(m.Tool), texts(values))
+	}
 	c.madeBy(r.Content, values)
 	c.madeHere(r.Content, values)
 	if m.Thing != "" {

@@ -108,7 +108,7 @@ var counts = regexp.MustCompile(`^(?:[0-9]{0,6}|true|false|null)$`)
 const most = 256 << 10
 
 // Read is who may read a result by the structure that its server printed.
-func Read(content []byte) Set {
+func Read(content []byte, server string) Set {
 	if len(content) > most {
 		return Set{}
 	}
@@ -116,7 +116,7 @@ func Read(content []byte) Set {
 	if !ok || v.Shape == origin.Scalar {
 		return head(content)
 	}
-	r := reading{all: Everybody()}
+	r := reading{all: Everybody(), server: server}
 	r.value(&v, nil, 0)
 	if !r.some {
 		return Set{}
@@ -127,7 +127,7 @@ func Read(content []byte) Set {
 // head is who may read a letter that was printed.
 func head(content []byte) Set {
 	v := headed(content)
-	own, _ := ofRecord(&v)
+	own, _ := ofRecord(&v, "")
 	return own
 }
 
@@ -149,8 +149,9 @@ func headed(content []byte) origin.Value {
 
 // reading is a result while it is looked through.
 type reading struct {
-	all  Set
-	some bool // something in it says who may
+	all    Set
+	some   bool // something in it says who may
+	server string
 }
 
 const deepest = 6
@@ -162,7 +163,7 @@ func (r *reading) value(v *origin.Value, in *Set, depth int) {
 		return
 	}
 	if v.Shape == origin.Object {
-		if own, ok := ofRecord(v); ok {
+		if own, ok := ofRecord(v, r.server); ok {
 			r.some, in = true, &own
 		}
 	}
@@ -194,7 +195,7 @@ func (r *reading) take(in *Set) {
 }
 
 // ofRecord is who may read a record, if it says so.
-func ofRecord(v *origin.Value) (Set, bool) {
+func ofRecord(v *origin.Value, server string) (Set, bool) {
 	var out Set
 	found := false
 	for i := range v.Kids {
@@ -214,7 +215,7 @@ func ofRecord(v *origin.Value) (Set, bool) {
 		}
 		eachText(k, func(t string) {
 			if places[key] {
-				out.add(t)
+				out.add(Place(server, t))
 				found = true
 			}
 			for _, m := range mail.FindAllString(t, -1) {
