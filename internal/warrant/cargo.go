@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -167,30 +168,46 @@ func (w world) names(step uint64, phrase string) bool {
 	if !all.Names(step, phrase) {
 		return false
 	}
-	low := strings.ToLower(phrase)
-	rest := low
-	for _, who := range w.to.People {
-		rest = strings.ReplaceAll(rest, audience.Spoken(who), " ")
-	}
-	if rest == low || all.Names(step, rest) {
+	if rest := w.withoutReaders(phrase); rest == strings.ToLower(phrase) || all.Names(step, rest) {
 		return true
 	}
 	author, _ := mandate.AuthorOf(all.Author("", step))
 	return len(w.to.People) == 1 && strings.EqualFold(string(author), w.to.People[0])
 }
 
-func (w world) stray(text string, sources []string) string {
-	c, named := w.c, map[uint64]bool{}
-	if len(sources) == 0 {
-		w.quoted, w.told = false, true
+// withoutReaders is a phrase without those whom the call is for.
+func (w world) withoutReaders(phrase string) string {
+	rest := strings.ToLower(phrase)
+	for _, who := range w.to.People {
+		rest = strings.ReplaceAll(rest, audience.Spoken(who), " ")
 	}
-	of := func(step uint64) bool {
+	return rest
+}
+
+// passes tells of which steps something may be passed on: those that one of the sources names.
+func (w world) passes(sources []string) func(step uint64) bool {
+	named := map[uint64]bool{}
+	return func(step uint64) bool {
 		is, known := named[step]
 		if !known {
 			is = slices.ContainsFunc(sources, func(s string) bool { return w.names(step, s) })
 			named[step] = is
 		}
 		return is
+	}
+}
+
+// open tells of which steps something may be told to those who read the call: what is passed on, and what they may read anyway.
+func (w world) open(of func(uint64) bool) func(step uint64) bool {
+	return func(step uint64) bool {
+		return of(step) || w.c.directory.Covers(w.c.readers[step], w.to, w.c.user.turn)
+	}
+}
+
+func (w world) stray(text string, sources []string) string {
+	c, of := w.c, w.passes(sources)
+	if len(sources) == 0 {
+		w.quoted, w.told = false, true
 	}
 	if !w.quoted {
 		if v := c.strayValue(text, of); v != "" {
@@ -199,10 +216,48 @@ func (w world) stray(text string, sources []string) string {
 	} else if v := w.private(text, of); v != "" {
 		return v
 	}
-	if v := c.strayRun(text, of); v != "" || !w.told {
+	if v := c.strayRun(text, of); v != "" {
 		return v
 	}
+	if !w.told { // where the agent words it, only what they may not read counts
+		of = w.open(of)
+	}
 	return c.retold(text, of)
+}
+
+// fewBlind is how many words that nobody said may hold a secret, whatever they are.
+const fewBlind = 12
+
+// Blind asks about a text of the agent's own wording behind something secret: in other words, in another language or in a code of their
+// own it would be told, and nobody could see that.
+func (w world) Blind(text string, sources []string) string {
+	c := w.c
+	if len(c.guarded) == 0 {
+		return ""
+	}
+	apart := make([]string, len(sources)) // whoever wrote a record may not have all of it: its server puts fields beside theirs
+	for i, s := range sources {
+		apart[i] = w.withoutReaders(s)
+	}
+	may := w.open(w.passes(apart))
+	for _, step := range slices.Sorted(maps.Keys(c.guarded)) {
+		if !may(step) && c.unsaidWords(text, may) >= fewBlind {
+			return "it was worded after the result of step " + strconv.FormatUint(step, 10) + " was read, which " + c.guarded[step] +
+				", and could tell of it in words that I cannot find there"
+		}
+	}
+	return ""
+}
+
+// unsaidWords counts the different words of a text that neither the owner said nor what may be passed on holds.
+func (c *Context) unsaidWords(text string, may func(uint64) bool) int {
+	seen := map[string]bool{}
+	for _, v := range c.vocabulary.Words(text[:min(len(text), maxRetold)]) {
+		if !seen[v.Stem] && len(v.Text) > 2 && !c.user.stems[v.Stem] && !c.index.Said(v.Text) && !c.index.Stands(v.Text, may) {
+			seen[v.Stem] = true
+		}
+	}
+	return len(seen)
 }
 
 // strays reports whether a value was read, and not in what may be passed on.

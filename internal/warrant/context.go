@@ -58,6 +58,7 @@ type Context struct {
 	readers map[uint64]audience.Set // who may read the result of a step; none: the owner alone
 
 	directory audience.Directory // members of places, as their servers list them
+	guarded   map[uint64]string  // steps whose result is secret: what says so
 
 	extracted map[string]extracted // values of results that no agent has read, as the agent was given them; nil: none
 
@@ -108,7 +109,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
-		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, readers: map[uint64]audience.Set{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, readers: map[uint64]audience.Set{}, guarded: map[uint64]string{},
 		executed: map[uint64]bool{}, composed: map[string]bool{},
 		needed: map[string]bool{}, pages: map[string]*page.Page{},
 		records: mandate.NewLater(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},

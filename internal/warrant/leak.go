@@ -329,7 +329,7 @@ func (j *judging) readers(values []leaves.Leaf) audience.Set {
 // something in the owner's name that its writer worded.
 func (w world) private(text string, of func(uint64) bool) string {
 	c := w.c
-	may := func(step uint64) bool { return of(step) || c.directory.Covers(c.readers[step], w.to, c.user.turn) }
+	may := w.open(of)
 	found := ""
 	eachFigure(text, func(v string) bool {
 		if c.strays(v, may) || len(v) >= fewApart && len(v) <= mostApart && countDigits(v) == len(v) && c.strays(spacedOut(v), may) {

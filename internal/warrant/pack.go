@@ -40,6 +40,7 @@ func (c *Context) Pack(w *pack.Writer) bool {
 		w.Texts(s.People)
 	})
 	c.directory.Pack(w)
+	pack.Map(w, c.guarded, w.Uint, w.Text)
 	pack.Map(w, c.extracted, w.Text, func(e extracted) {
 		w.Uint(e.step)
 		w.Text(e.tool)
@@ -87,6 +88,7 @@ func (c *Context) Unpack(r *pack.Reader, key []byte) bool {
 		return s
 	})
 	c.directory.Unpack(r)
+	c.guarded = pack.ReadMap(r, r.Uint, r.Text)
 	c.extracted = pack.ReadMap(r, r.Text, func() extracted { return extracted{r.Uint(), r.Text()} })
 	for _, set := range []*map[string]bool{&c.needed, &c.refused, (*map[string]bool)(&c.own), &c.things, &c.newIDs, &c.composed} {
 		*set = r.Set()

@@ -32,6 +32,7 @@ type Result struct {
 type Readers struct {
 	Private bool // its server, or the policy, says that it is for nobody else
 	Public  bool // the policy says, or lets its server say, that anybody may
+	Secret  bool // the policy says that it is secret
 }
 
 // narrow is who may read a result after all: nobody else, where anything says so.
@@ -112,6 +113,13 @@ func (c *Context) shares(m *meaning.Meaning, values []leaves.Leaf, r *Result, fr
 	}
 	if s = r.Readers.narrow(s); s.Public || len(s.People) > 0 {
 		c.readers[r.Step] = s
+	}
+	switch field := audience.Secret(r.Content); {
+	case r.Held || s.Public: // the agent has not read it, or anybody may
+	case r.Readers.Secret:
+		c.guarded[r.Step] = "the policy calls secret"
+	case field != "" && !c.host.owns(m.Tool):
+		c.guarded[r.Step] = "has a field “" + field + "”"
 	}
 	if !free && !r.Held && !r.Failed {
 		words := leaves.NameWords(c.names[m.Tool])

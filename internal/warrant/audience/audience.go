@@ -102,7 +102,11 @@ const shown = 4 // people who are named
 // mail is an address in a field that may hold a name beside it.
 var mail = regexp.MustCompile(`[^\s<>"',;()]+@[^\s<>"',;()]+\.[^\s<>"',;().]+`)
 
-var counts = regexp.MustCompile(`^(?:[0-9]{0,6}|true|false|null)$`)
+// small says little by itself; a larger number is one of how many there are only by its name.
+var (
+	small  = regexp.MustCompile(`^(?:[0-9]{0,2}|true|false|null)$`)
+	counts = regexp.MustCompile(`^[0-9]{1,6}$`)
+)
 
 // most bounds the content whose structure is looked at. What is longer is the owner's.
 const most = 256 << 10
@@ -172,7 +176,7 @@ func (r *reading) value(v *origin.Value, in *Set, depth int) {
 		switch key := strings.ToLower(k.Key); {
 		case k.Shape != origin.Scalar:
 			r.value(k, r.within(v, key, in), depth+1)
-		case counts.MatchString(k.Text): // how many there are
+		case small.MatchString(k.Text), totals[key] && counts.MatchString(k.Text): // how many there are
 		default:
 			r.take(r.within(v, key, in))
 		}

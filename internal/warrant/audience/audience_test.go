@@ -27,6 +27,8 @@ func TestWhoMayRead(t *testing.T) {
 		`{"emails":[{"from":"ann@harbour.example","body":"a"}],"note":"pay her less"}`:                                                        {},
 		`{"from":"ann@harbour.example","subject":"Complaint","body":"It leaks","internal_notes":"She is a liar"}`:                             {},
 		`{"from":"ann@harbour.example","body":"a","history":[{"by":"ben","text":"ask less"}]}`:                                                {},
+		`{"from":"ann@harbour.example","body":"a","wages":41350}`:                                                                             {},
+		`{"messages":[{"from":"ann@harbour.example","body":"a"}],"total":1250}`:                                                               audience.Of(ann),
 		`{"name":"Ilse","wages":41350}`:                                                                                                       {},
 		`{"from":"2026-01-01","to":"2026-02-01","text":"ben@quay.example may read this"}`:                                                     {},
 		"This page is public. Visibility: public. Everybody may read it, ben@quay.example above all.":                                         {},

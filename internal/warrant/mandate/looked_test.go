@@ -50,6 +50,7 @@ func (noWorld) Made(string, bool) bool                { return false }
 func (noWorld) Told(string) bool                      { return false }
 func (noWorld) Stands(string, func(uint64) bool) bool { return false }
 func (noWorld) Stray(string, []string) string         { return "" }
+func (noWorld) Blind(string, []string) string         { return "" }
 
 // MAN-04
 func TestWhatWeLookedUpIsWhatANameMeans(t *testing.T) {

@@ -149,6 +149,9 @@ type World interface {
 	// Stray is the part of a text that stands in what was read, and not in what one of the sources names; empty: none. With no source
 	// it is whatever was read, told in other words as well.
 	Stray(text string, sources []string) string
+	// Blind is why a text is asked about whatever it says, where it was worded after something secret was read that none of the
+	// sources names; empty: it is not.
+	Blind(text string, sources []string) string
 }
 
 // Missing is a slot that no item holds.

@@ -172,10 +172,11 @@ func (p *pass) leaves(v *Value) string {
 	if !p.call.Reaches || p.headed(v.Text) {
 		return ""
 	}
-	if p.stray = p.world.Stray(v.Text, p.sources()); p.stray != "" {
+	sources := p.sources()
+	if p.stray = p.world.Stray(v.Text, sources); p.stray != "" {
 		return "it holds what was read elsewhere"
 	}
-	return ""
+	return p.world.Blind(v.Text, sources)
 }
 
 const whyFilled = "somebody else fills in what it holds"
