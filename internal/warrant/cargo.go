@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 )
@@ -111,7 +112,7 @@ func afterScheme(address string) string {
 func (c *Context) carried(address string) (Evidence, string) {
 	e, why := c.address(address)
 	if f := c.index.Of(address); e == Followed && f.Class == origin.Text && !f.Named {
-		e, why = Nothing, where(&f) // to open it is one thing, to pass it on another
+		e, why = Nothing, c.where(address, &f) // to open it is one thing, to pass it on another
 	}
 	switch {
 	case e < Followed && private(address) && private(afterScheme(address)):
@@ -405,4 +406,49 @@ func (c *Context) tells() bool {
 		c.telling = &tells
 	}
 	return *c.telling
+}
+
+// laid is what of results that nobody else may read was put into the workspace.
+type laid struct {
+	part, tool string
+	step       uint64
+}
+
+// lays notes what a call of the host's own puts into the workspace, a commit's message too, of results from beyond this machine that
+// others may not read and the owner's words do not name: what is pushed later would carry it.
+func (c *Context) lays(m *meaning.Meaning, values []leaves.Leaf) {
+	if c.laid != nil || !c.outside || !c.workspace(m) {
+		return
+	}
+	for i := range values {
+		if l := &values[i]; l.Quoted {
+			if part := c.fromBeyond(l.Text); part != "" {
+				f := c.index.Of(part)
+				c.laid = &laid{strings.Clone(part), strings.Clone(f.Tool), f.Step}
+				return
+			}
+		}
+	}
+}
+
+// fromBeyond is a part of a text that stands only in such results; empty: there is none.
+func (c *Context) fromBeyond(text string) string {
+	if !c.outside {
+		return ""
+	}
+	named := func(step uint64) bool {
+		names := func(cl *clause) bool { return !cl.denies && c.records.All().Names(step, cl.text) }
+		return slices.ContainsFunc(c.user.scope(), names)
+	}
+	free := func(step uint64) bool { return !c.beyond[step] || c.readers[step].Public || named(step) }
+	found := c.strayRun(text, free)
+	if found == "" {
+		eachFigure(text, func(v string) bool {
+			if countDigits(v) >= fewApart && c.strays(v, free) {
+				found = v
+			}
+			return found == ""
+		})
+	}
+	return found
 }

@@ -58,6 +58,7 @@ type Context struct {
 	readers map[uint64]audience.Set // who may read the result of a step; none: the owner alone
 
 	directory audience.Directory // members of places, as their servers list them
+	laid      *laid              // what of them was put into the workspace; nil: nothing
 	guarded   map[uint64]string  // steps whose result is secret: what says so
 
 	extracted map[string]extracted // values of results that no agent has read, as the agent was given them; nil: none

@@ -41,6 +41,11 @@ func (c *Context) Pack(w *pack.Writer) bool {
 	})
 	c.directory.Pack(w)
 	pack.Map(w, c.guarded, w.Uint, w.Text)
+	if w.Bool(c.laid != nil); c.laid != nil {
+		w.Text(c.laid.part)
+		w.Text(c.laid.tool)
+		w.Uint(c.laid.step)
+	}
 	pack.Map(w, c.extracted, w.Text, func(e extracted) {
 		w.Uint(e.step)
 		w.Text(e.tool)
@@ -89,6 +94,9 @@ func (c *Context) Unpack(r *pack.Reader, key []byte) bool {
 	})
 	c.directory.Unpack(r)
 	c.guarded = pack.ReadMap(r, r.Uint, r.Text)
+	if r.Bool() {
+		c.laid = &laid{r.Text(), r.Text(), r.Uint()}
+	}
 	c.extracted = pack.ReadMap(r, r.Text, func() extracted { return extracted{r.Uint(), r.Text()} })
 	for _, set := range []*map[string]bool{&c.needed, &c.refused, (*map[string]bool)(&c.own), &c.things, &c.newIDs, &c.composed} {
 		*set = r.Set()

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // crew is a conversation in which somebody's letter, a file of the owner's and a page were read.
@@ -192,5 +193,58 @@ func TestBlindBehindASecret(t *testing.T) {
 		if w := of(c, "mail_letter", `{"recipient":"ben@quay.example","body":`+quote(row.body)+`}`); asked(w) != row.want {
 			t.Errorf("%s: asked %v, want %v: %+v", name, asked(w), row.want, w.Slots)
 		}
+	}
+}
+
+// AUD-02: what was put into the workspace of results that others may not read is asked about when it is pushed, and what a plain command
+// takes along when it leaves.
+func TestWhatIsPushed(t *testing.T) {
+	const said = "Commit the change and push it."
+	record := func(c *warrant.Context) {
+		read(c, "hr__get_person", `{"id":"7"}`, `{"id":"7","note":"She asked for leave because of her back in May","ref":"48213"}`)
+	}
+	for name, row := range map[string]struct {
+		said string
+		did  [2]string
+		want bool
+	}{
+		"nothing of it":              {said, [2]string{"bash", `{"command":"git commit -m 'fix the pier'"}`}, false},
+		"a message":                  {said, [2]string{"bash", `{"command":"git commit -m 'She asked for leave because of her back'"}`}, true},
+		"a figure":                   {said, [2]string{"bash", `{"command":"git commit -m 'pier 48213'"}`}, true},
+		"a figure in words":          {said, [2]string{"bash", `{"command":"git commit -m 'pier four eight two one three'"}`}, true},
+		"a file":                     {said, [2]string{"write_file", `{"path":"a.md","content":"asked for leave because of her back in May"}`}, true},
+		"an edit":                    {said, [2]string{"edit_file", `{"path":"a.md","new_string":"ref 48213"}`}, true},
+		"a heredoc":                  {said, [2]string{"bash", `{"command":"cat > a.md <<'E'\nshe asked for leave because of her back\nE"}`}, true},
+		"the owner names the record": {"Look at the person 7. Put what is said there into a file, commit it and push it.", [2]string{"write_file", `{"path":"a.md","content":"ref 48213"}`}, false},
+	} {
+		c := argued(row.said)
+		record(c)
+		a := tool.NewArgs([]byte(row.did[1]))
+		c.Did(row.did[0], &a)
+		if w := of(c, "bash", `{"command":"git push origin main"}`); asked(w) != row.want {
+			t.Errorf("%s: asked %v, want %v: %+v", name, asked(w), row.want, w.Slots)
+		}
+	}
+	for _, body := range []string{"pier 48213", "She asked for leave because of her back"} {
+		c := argued("Open a pull request.")
+		record(c)
+		if w := of(c, "bash", `{"command":"gh pr create --title pier --body '`+body+`'"}`); !asked(w) {
+			t.Errorf("%q goes along with a pull request: %+v", body, w.Slots)
+		}
+	}
+}
+
+// AUD-02: a reason quotes no other figure of what only the owner may read.
+func TestReasonsQuoteNoNeighbours(t *testing.T) {
+	c := argued("Write ben@quay.example that the pier is open.")
+	read(c, "read_file", `{"path":"crew/ilse.md"}`, "Wages 41,350 a year, call 0171 2345678, mail ilse@home.example, locker 8264")
+	w := of(c, "mail_letter", `{"recipient":"ilse@home.example","body":"The pier is open."}`)
+	for _, s := range w.Slots {
+		if strings.Contains(s.Why, "41,350") || strings.Contains(s.Why, "8264") || strings.Contains(s.Why, "2345678") {
+			t.Errorf("a reason quotes what stands beside: %s", s.Why)
+		}
+	}
+	if s := slot(t, w, warrant.Aim); !strings.Contains(s.Why, "ilse@home.example") || !strings.Contains(s.Why, "locker") {
+		t.Errorf("a reason does not say where it stands: %s", s.Why)
 	}
 }
