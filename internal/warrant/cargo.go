@@ -2,17 +2,14 @@ package warrant
 
 import (
 	"cmp"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 )
@@ -176,35 +173,6 @@ func (w world) names(step uint64, phrase string) bool {
 	return len(w.to.People) == 1 && strings.EqualFold(string(author), w.to.People[0])
 }
 
-// withoutReaders is a phrase without those whom the call is for.
-func (w world) withoutReaders(phrase string) string {
-	rest := strings.ToLower(phrase)
-	for _, who := range w.to.People {
-		rest = strings.ReplaceAll(rest, audience.Spoken(who), " ")
-	}
-	return rest
-}
-
-// passes tells of which steps something may be passed on: those that one of the sources names.
-func (w world) passes(sources []string) func(step uint64) bool {
-	named := map[uint64]bool{}
-	return func(step uint64) bool {
-		is, known := named[step]
-		if !known {
-			is = slices.ContainsFunc(sources, func(s string) bool { return w.names(step, s) })
-			named[step] = is
-		}
-		return is
-	}
-}
-
-// open tells of which steps something may be told to those who read the call: what is passed on, and what they may read anyway.
-func (w world) open(of func(uint64) bool) func(step uint64) bool {
-	return func(step uint64) bool {
-		return of(step) || w.c.directory.Covers(w.c.readers[step], w.to, w.c.user.turn)
-	}
-}
-
 func (w world) stray(text string, sources []string) string {
 	c, of := w.c, w.passes(sources)
 	if len(sources) == 0 {
@@ -224,41 +192,6 @@ func (w world) stray(text string, sources []string) string {
 		of = w.open(of)
 	}
 	return c.retold(text, of)
-}
-
-// fewBlind is how many words that nobody said may hold a secret, whatever they are.
-const fewBlind = 12
-
-// Blind asks about a text of the agent's own wording behind something secret: in other words, in another language or in a code of their
-// own it would be told, and nobody could see that.
-func (w world) Blind(text string, sources []string) string {
-	c := w.c
-	if len(c.guarded) == 0 {
-		return ""
-	}
-	apart := make([]string, len(sources)) // whoever wrote a record may not have all of it: its server puts fields beside theirs
-	for i, s := range sources {
-		apart[i] = w.withoutReaders(s)
-	}
-	may := w.open(w.passes(apart))
-	for _, step := range slices.Sorted(maps.Keys(c.guarded)) {
-		if !may(step) && c.unsaidWords(text, may) >= fewBlind {
-			return "it was worded after the result of step " + strconv.FormatUint(step, 10) + " was read, which " + c.guarded[step] +
-				", and could tell of it in words that I cannot find there"
-		}
-	}
-	return ""
-}
-
-// unsaidWords counts the different words of a text that neither the owner said nor what may be passed on holds.
-func (c *Context) unsaidWords(text string, may func(uint64) bool) int {
-	seen := map[string]bool{}
-	for _, v := range c.vocabulary.Words(text[:min(len(text), maxRetold)]) {
-		if !seen[v.Stem] && len(v.Text) > 2 && !c.user.stems[v.Stem] && !c.index.Said(v.Text) && !c.index.Stands(v.Text, may) {
-			seen[v.Stem] = true
-		}
-	}
-	return len(seen)
 }
 
 // strays reports whether a value was read, and not in what may be passed on.
@@ -406,49 +339,4 @@ func (c *Context) tells() bool {
 		c.telling = &tells
 	}
 	return *c.telling
-}
-
-// laid is what of results that nobody else may read was put into the workspace.
-type laid struct {
-	part, tool string
-	step       uint64
-}
-
-// lays notes what a call of the host's own puts into the workspace, a commit's message too, of results from beyond this machine that
-// others may not read and the owner's words do not name: what is pushed later would carry it.
-func (c *Context) lays(m *meaning.Meaning, values []leaves.Leaf) {
-	if c.laid != nil || !c.outside || !c.workspace(m) {
-		return
-	}
-	for i := range values {
-		if l := &values[i]; l.Quoted {
-			if part := c.fromBeyond(l.Text); part != "" {
-				f := c.index.Of(part)
-				c.laid = &laid{strings.Clone(part), strings.Clone(f.Tool), f.Step}
-				return
-			}
-		}
-	}
-}
-
-// fromBeyond is a part of a text that stands only in such results; empty: there is none.
-func (c *Context) fromBeyond(text string) string {
-	if !c.outside {
-		return ""
-	}
-	named := func(step uint64) bool {
-		names := func(cl *clause) bool { return !cl.denies && c.records.All().Names(step, cl.text) }
-		return slices.ContainsFunc(c.user.scope(), names)
-	}
-	free := func(step uint64) bool { return !c.beyond[step] || c.readers[step].Public || named(step) }
-	found := c.strayRun(text, free)
-	if found == "" {
-		eachFigure(text, func(v string) bool {
-			if countDigits(v) >= fewApart && c.strays(v, free) {
-				found = v
-			}
-			return found == ""
-		})
-	}
-	return found
 }

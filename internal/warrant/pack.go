@@ -41,6 +41,7 @@ func (c *Context) Pack(w *pack.Writer) bool {
 	})
 	c.directory.Pack(w)
 	pack.Map(w, c.guarded, w.Uint, w.Text)
+	pack.Map(w, c.fields, w.Uint, func(f []audience.Field) { audience.PackFields(w, f) })
 	if w.Bool(c.laid != nil); c.laid != nil {
 		w.Text(c.laid.part)
 		w.Text(c.laid.tool)
@@ -94,6 +95,7 @@ func (c *Context) Unpack(r *pack.Reader, key []byte) bool {
 	})
 	c.directory.Unpack(r)
 	c.guarded = pack.ReadMap(r, r.Uint, r.Text)
+	c.fields = pack.ReadMap(r, r.Uint, func() []audience.Field { return audience.UnpackFields(r) })
 	if r.Bool() {
 		c.laid = &laid{r.Text(), r.Text(), r.Uint()}
 	}

@@ -114,6 +114,9 @@ func (c *Context) shares(m *meaning.Meaning, values []leaves.Leaf, r *Result, fr
 	if s = r.Readers.narrow(s); s.Public || len(s.People) > 0 {
 		c.readers[r.Step] = s
 	}
+	if f := audience.Fields(r.Content); len(f) > 1 && !s.Public {
+		c.fields[r.Step] = f
+	}
 	switch field := audience.Secret(r.Content); {
 	case r.Held || s.Public: // the agent has not read it, or anybody may
 	case r.Readers.Secret:
