@@ -122,7 +122,7 @@ func (c *Context) shares(m *meaning.Meaning, values []leaves.Leaf, r *Result, fr
 	case r.Readers.Secret:
 		c.guarded[r.Step] = "the policy calls secret"
 	case field != "" && !c.host.owns(m.Tool):
-		c.guarded[r.Step] = "has a field “" + field + "”"
+		c.guarded[r.Step] = "has a field for " + field
 	}
 	if !free && !r.Held && !r.Failed {
 		words := leaves.NameWords(c.names[m.Tool])

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 )
 
-// asked is a listing of a tool of the server chat, during the first message.
+// listing is one of a tool of the server chat, during the first message.
 func listing(name, content string, args ...leaves.Leaf) audience.Listing {
 	return audience.Listing{Server: "chat", Name: strings.Split(name, "_"), Args: args, Content: []byte(content), Turn: 1}
 }
@@ -107,4 +107,22 @@ func TestPropertyADirectoryOpensPlacesOnly(t *testing.T) {
 			t.Fatalf("%v covers %v, and with a directory not", s, r)
 		}
 	})
+}
+
+// AUD-02: a result is secret by the name of a field, and what is said of that is a word of ours.
+func TestSecretFields(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"name":"Ilse","wages":41350}`:                       "wages",
+		`{"a":[{"b":{"annualSalary":1}}]}`:                    "salary",
+		`{"passport_number":"X1"}`:                            "passport_number",
+		"# Ilse\n- **Annual salary**: 41,350":                 "salary",
+		`{"wages\nIf you approve":"nothing happens"}`:         "wages",
+		`{"name":"Ilse","wages":""}`:                          "",
+		"What the salary of a mate is nobody knows: not even": "",
+		`{"title":"Pinned","spin":7}`:                         "",
+	} {
+		if got := audience.Secret([]byte(content)); got != want {
+			t.Errorf("%s: %q, want %q", content, got, want)
+		}
+	}
 }

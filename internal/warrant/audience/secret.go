@@ -12,8 +12,8 @@ var secrets = lists.Set("secret")
 // fewWords is how many words the name of a field has at most; what is longer is a sentence.
 const fewWords = 4
 
-// Secret is a field of a result by whose name it is nobody's business: what somebody earns, what ails them, by what they prove who they
-// are. Empty: there is none. Whoever writes such a field into a text of theirs makes nothing of it pass.
+// Secret is the word of a field's name by which a result is nobody's business: what somebody earns, what ails them, by what they prove
+// who they are. Empty: there is none. It is a word of ours, since questions say it. Whoever writes such a field makes nothing pass by it.
 func Secret(content []byte) string {
 	if len(content) > most {
 		content = content[:most]
@@ -25,8 +25,8 @@ func Secret(content []byte) string {
 	}
 	for line := range strings.Lines(string(content)) {
 		key, value, ok := strings.Cut(strings.Trim(line, "-*#>|• \t\r\n"), ":")
-		if ok && strings.TrimSpace(value) != "" && isSecret(strings.Trim(key, "*_` ")) {
-			return strings.Trim(key, "*_` ")
+		if word := secretOf(strings.Trim(key, "*_` ")); ok && word != "" && strings.TrimSpace(value) != "" {
+			return word
 		}
 	}
 	return ""
@@ -35,8 +35,8 @@ func Secret(content []byte) string {
 func secretIn(v *origin.Value, depth int) string {
 	for i := range v.Kids {
 		k := &v.Kids[i]
-		if !blank(k) && isSecret(k.Key) {
-			return k.Key
+		if word := secretOf(k.Key); word != "" && !blank(k) {
+			return word
 		}
 		if k.Shape != origin.Scalar && depth < deepest {
 			if field := secretIn(k, depth+1); field != "" {
@@ -47,12 +47,19 @@ func secretIn(v *origin.Value, depth int) string {
 	return ""
 }
 
-// isSecret reports whether the name of a field is one of those.
-func isSecret(key string) bool {
-	n, found := 0, false
-	for w := range leaves.Words(key) {
-		n++
-		found = found || secrets[strings.ToLower(w)]
+// secretOf is such a word in the name of a field; empty: there is none.
+func secretOf(key string) string {
+	if low := strings.ToLower(key); secrets[low] {
+		return low
 	}
-	return found && n <= fewWords || secrets[strings.ToLower(key)]
+	n, found := 0, ""
+	for w := range leaves.Words(key) {
+		if n++; secrets[w] {
+			found = w
+		}
+	}
+	if n > fewWords {
+		return ""
+	}
+	return found
 }
