@@ -149,14 +149,17 @@ func (c *Context) madeUp(text string, of func(uint64) bool) string {
 var longNumber = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,}`)
 
 // Stray finds what a text holds of results that no source names: addresses, figures and runs of words.
-func (w world) Stray(text string, sources []string) string {
+func (w world) Stray(text string, sources []string) (part, why string) {
 	key := text + "\x00" + strings.Join(slices.Sorted(slices.Values(sources)), "\x00")
 	found, known := w.strays[key]
 	if !known {
 		found = w.stray(text, sources)
 		w.strays[key] = found
 	}
-	return found
+	if found != "" {
+		return found, "it holds what was read elsewhere"
+	}
+	return "", w.blind(text, sources)
 }
 
 // names reports whether a phrase of the owner's names the result of a step as something to pass on. Whom the call is for does not: who

@@ -282,7 +282,8 @@ func (c *Context) pushes(line *shell.Line) (why, value string) {
 			words[k] = args[k].Text
 		}
 		if c.laid != nil {
-			return fmt.Sprintf("what was written here since holds what %s at step %d brought, and others may not read that", c.laid.tool, c.laid.step), c.laid.part
+			const held = "what was written here since holds what %s at step %d brought, and others may not read that"
+			return fmt.Sprintf(held, c.laid.tool, c.laid.step), c.laid.part
 		}
 		p := outgoing.Pushes(words, func(k int) bool { return args[k].Known })
 		unsaid := func(name string) bool { return !c.index.Said(name) }

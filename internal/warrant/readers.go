@@ -134,9 +134,9 @@ func (w world) open(of func(uint64) bool) func(step uint64) bool {
 // fewBlind is how many words that nobody said may hold a secret, whatever they are.
 const fewBlind = 12
 
-// Blind asks about a text of the agent's own wording behind something secret: in other words, in another language or in a code of their
+// blind asks about a text of the agent's own wording behind something secret: in other words, in another language or in a code of their
 // own it would be told, and nobody could see that.
-func (w world) Blind(text string, sources []string) string {
+func (w world) blind(text string, sources []string) string {
 	c := w.c
 	if len(c.guarded) == 0 {
 		return ""

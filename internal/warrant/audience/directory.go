@@ -131,9 +131,9 @@ func (d *Directory) each(v *origin.Value, l *Listing, depth int) {
 		switch {
 		case key == "members" && k.Shape == origin.List:
 			members = k
-		case k.Shape == origin.Scalar && (key == "id" || strings.HasSuffix(key, "_id") && rooms[strings.TrimSuffix(key, "_id")]):
+		case k.Shape == origin.Scalar && identifies(key):
 			ids = append(ids, k.Text)
-		case !parts[key] && !places[key] && !opening[key] && !flags[key] && !wrapping[key] && !totals[key] && !blank(k):
+		case !usual(key) && !blank(k):
 			plain = false
 		}
 		if k.Shape != origin.Scalar && key != "members" {
@@ -145,6 +145,17 @@ func (d *Directory) each(v *origin.Value, l *Listing, depth int) {
 	}
 	people, whole := entries(members)
 	d.put(Place(l.Server, ids[0]), people, whole && plain && counted(v, len(people)), l.Turn)
+}
+
+// identifies reports whether a field is the id of a place.
+func identifies(key string) bool {
+	place, ok := strings.CutSuffix(key, "_id")
+	return key == "id" || ok && rooms[place]
+}
+
+// usual reports whether a place is known to have a field that says nothing of its members but how many they are.
+func usual(key string) bool {
+	return parts[key] || places[key] || opening[key] || flags[key] || wrapping[key] || totals[key]
 }
 
 // listed are the people of a result that lists them and nothing else, and whether they are all.
