@@ -393,6 +393,7 @@ func readersSaid(s trust.Sensitivity, l tool.Labels, taken bool) warrant.Readers
 	return warrant.Readers{
 		Private: s >= trust.Private || l.Private(),
 		Public:  s == trust.Public || l.Public() && taken,
+		Secret:  s >= trust.Secret,
 	}
 }
 

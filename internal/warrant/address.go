@@ -46,7 +46,7 @@ func (c *Context) knownAddress(v string) (Evidence, string) {
 			return Followed, "a list of what was looked up holds it"
 		}
 	}
-	return Nothing, where(&f)
+	return Nothing, c.where(v, &f)
 }
 
 // placed reports whether the user named an address: then a text that bids to open another
