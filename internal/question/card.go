@@ -234,6 +234,9 @@ func reasons(v event.Shown) string {
 	if v.Look != "" {
 		out += "; LOOK CLOSELY: " + v.Look
 	}
+	if packed := unpacked(v.Value); packed != "" && v.Lacks {
+		out += "; unpacked it begins " + text.Quote(packed)
+	}
 	return out
 }
 
@@ -295,7 +298,7 @@ func (c *Card) said() []string {
 		out, words = append(out, fmt.Sprintf("(%d earlier messages)", n)), words[n:]
 	}
 	for _, w := range words {
-		out = append(out, "“"+w.Text+"”")
+		out = append(out, "“"+c.excerpt(w.Text)+"”")
 	}
 	return out
 }
@@ -316,7 +319,7 @@ func (c *Card) holds() []string {
 		s, folded := folds(s)
 		line := strings.TrimSuffix(Describe(s), " ["+s.Level.String()+"]")
 		if folded {
-			line += foldedText
+			line += FoldedText
 		}
 		out = append(out, line)
 	}

@@ -67,9 +67,9 @@ type told struct{ kind, before string }
 // forms are the acts in words.
 var forms = map[string]form{
 	"read":    {"Look at", []told{{"object", ""}, {"aim", ""}, {"cargo", ""}}},
-	"tidy":    {"Make a small change:", []told{{"object", ""}, {"place", "in"}, {"measure", "to"}}},
+	"tidy":    {"Make a small change:", []told{{"object", ""}, {"place", "in"}, {"measure", "to"}, {"cargo", "saying"}}},
 	"create":  {"Create", []told{{"cargo", ""}, {"object", ""}, {"place", "in"}, {"aim", "for"}, {"measure", ""}}},
-	"change":  {"Change", []told{{"object", ""}, {"place", "in"}, {"measure", "to"}, {"aim", "for"}}},
+	"change":  {"Change", []told{{"object", ""}, {"place", "in"}, {"measure", "to"}, {"aim", "for"}, {"cargo", "saying"}}},
 	"send":    {"Send", []told{{"aim", "to"}, {"object", "about"}, {"place", "in"}}},
 	"delete":  {"Delete", []told{{"object", ""}, {"aim", ""}, {"place", "in"}}},
 	"execute": {"Run", []told{{"order", ""}, {"aim", "at"}, {"object", "on"}}},
