@@ -427,6 +427,7 @@ type GrantView struct {
 	Reads  bool      `json:"reads,omitzero"`  // it says that the tool only reads
 	Pin    string    `json:"pin,omitzero"`    // the hash of the definition that it was said of
 	Pair   bool      `json:"pair,omitzero"`   // it says which value a name of the user's words stands for
+	File   string    `json:"file,omitzero"`   // where the policy gives it; it ends with that
 	Agent  string    `json:"agentId,omitzero"`
 	Given  time.Time `json:"given,omitzero"` // of what holds in every session
 	Used   time.Time `json:"used,omitzero"`  // when it last let a call through; of what holds in every session, to a day

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
+	file "github.com/tidemark/tidemark/internal/warrant/given"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -56,15 +57,43 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 	if err == nil && id == "" && onlyLooks(w, x.set, h) {
 		by, err = m.saidToRead(ctx, x, h)
 	}
+	if err == nil && by.ID == "" {
+		by.ID, by.Giver = x.standing(v, h), "standing"
+	}
 	if err != nil || by.ID == "" {
 		return false, unavailableIf(err)
 	}
 	v.Effect, v.Kind, v.Item, x.decided.Item = policy.Allow, "", &by, &by
-	if by.Giver == "always" || by.Giver == "vouched" { // of the log of what lasts
+	if by.Giver != "policy" && by.Giver != "host" { // what lets calls run one by one is counted
 		v.Spent, x.decided.Spent = by.ID, by.ID
 	}
 	return true, nil
 }
+
+// standing is the id of the mandate of the policy file that lets a call run; empty: none does. What somebody is to be asked about in
+// any case, or certain people, is none of its.
+func (x *step) standing(v *Verdict, h *approval.Held) string {
+	list := x.set.Standing()
+	if len(list) == 0 || h.Danger || h.Open || h.Args == nil || v.people() > 1 || h.Counts != nil && !h.Counts(bySelf) {
+		return ""
+	}
+	if slices.ContainsFunc(v.Reasons, func(r policy.Reason) bool { return r.Effect != policy.Allow && !r.Lacks }) {
+		return ""
+	}
+	c := file.Call{
+		Agent: h.Agent, Tool: h.Tool, Pin: h.Pin, Args: string(h.Args.Raw()), Found: x.live.facts.Found,
+		Approved: x.live.state.Approved(h.Tool), Free: x.live.kept(bySelf, h.Tool, h.Args, false).Free,
+	}
+	for _, m := range list {
+		if m.Covers(&c) {
+			return m.Rule
+		}
+	}
+	return ""
+}
+
+// bySelf is the name under which the file itself is asked whether its word is enough: where approvals names who may answer, it is not.
+const bySelf = "policy:standing"
 
 // saidToRead is who says that a tool only reads, as it is defined: the policy, the host of a tool of its own, or a person. No id:
 // nobody does.
@@ -109,8 +138,8 @@ func (s *live) lastingChoices(r *approval.Request, act string) (always, reads st
 	if r.Keeps.Lasts() {
 		always = r.Keeps.OpensAlways()
 	}
-	if act == "" || slices.ContainsFunc(acting, func(d warrant.Deed) bool { return d.String() == act }) {
-		return always, ""
+	if act != warrant.Read.String() && act != warrant.Unknown.String() {
+		return always, "" // a tool that says of itself what it does is told otherwise in the policy, not in passing
 	}
 	return always, onlyReads(r.Tool)
 }
@@ -224,6 +253,10 @@ func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
 		}
 		out = append(out, v)
 	}
+	for _, g := range m.policy.Load().Standing() {
+		out = append(out, GrantView{ID: g.Rule, Tools: g.Tools, Opens: g.String(), By: "policy", Always: true, File: g.Pos,
+			Agent: strings.Join(g.Agents, ", ")})
+	}
 	pairs, failed := m.pairs.All(ctx, now)
 	for i := range pairs {
 		p := &pairs[i]
@@ -239,6 +272,12 @@ func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
 // Revoke ends a grant before its time. What was allowed for good belongs to no session: then there is none to name.
 func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
 	if sessionName == "" {
+		for _, g := range m.policy.Load().Standing() {
+			if g.Rule == grant {
+				err := fmt.Errorf("%w: %s stands in the policy, at %s: take its lines out there", approval.ErrUsage, grant, g.Pos)
+				return &AnswerError{Err: err, TriesLeft: -1}
+			}
+		}
 		end := m.lasting.End
 		if strings.HasPrefix(grant, pairID+"-") {
 			end = m.pairs.End
