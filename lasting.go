@@ -15,7 +15,6 @@ import (
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
-	file "github.com/tidemark/tidemark/internal/warrant/given"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -54,11 +53,8 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 	}
 	id, err := m.lasting.Covers(ctx, *h, x.now)
 	by := event.Covering{ID: id, Giver: "always"}
-	if err == nil && id == "" && onlyLooks(w, x.set, h) {
-		by, err = m.saidToRead(ctx, x, h)
-	}
-	if err == nil && by.ID == "" {
-		by.ID, by.Giver = x.standing(v, h), "standing"
+	if err == nil && id == "" {
+		by, err = m.elseGiven(ctx, x, v, h)
 	}
 	if err != nil || by.ID == "" {
 		return false, unavailableIf(err)
@@ -68,6 +64,17 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 		v.Spent, x.decided.Spent = by.ID, by.ID
 	}
 	return true, nil
+}
+
+// elseGiven is who lets a call through that no lasting answer is about: whoever says that its tool only reads, or the policy file.
+func (m *Monitor) elseGiven(ctx context.Context, x *step, v *Verdict, h *approval.Held) (by event.Covering, err error) {
+	if onlyLooks(x.live.facts.Found, x.set, h) {
+		by, err = m.saidToRead(ctx, x, h)
+	}
+	if err == nil && by.ID == "" {
+		by = event.Covering{ID: x.standing(v, h), Giver: "standing"}
+	}
+	return by, err
 }
 
 // standing is the id of the mandate of the policy file that lets a call run; empty: none does. What somebody is to be asked about in
@@ -80,9 +87,10 @@ func (x *step) standing(v *Verdict, h *approval.Held) string {
 	if slices.ContainsFunc(v.Reasons, func(r policy.Reason) bool { return r.Effect != policy.Allow && !r.Lacks }) {
 		return ""
 	}
-	c := file.Call{
-		Agent: h.Agent, Tool: h.Tool, Pin: h.Pin, Args: string(h.Args.Raw()), Found: x.live.facts.Found,
-		Approved: x.live.state.Approved(h.Tool), Free: x.live.kept(bySelf, h.Tool, h.Args, false).Free,
+	s := x.live
+	c := policy.StandingCall{
+		Agent: h.Agent, Tool: h.Tool, Definition: h.Pin, Args: h.Args, Facts: &s.facts,
+		Texts: s.kept(bySelf, h.Tool, h.Args, false).Free, Approved: s.state.Approved(h.Tool),
 	}
 	for _, m := range list {
 		if m.Covers(&c) {
@@ -254,7 +262,7 @@ func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
 		out = append(out, v)
 	}
 	for _, g := range m.policy.Load().Standing() {
-		out = append(out, GrantView{ID: g.Rule, Tools: g.Tools, Opens: g.String(), By: "policy", Always: true, File: g.Pos,
+		out = append(out, GrantView{ID: g.Rule, Tools: g.Tools, Opens: g.Text, By: "policy", Always: true, File: g.Pos,
 			Agent: strings.Join(g.Agents, ", ")})
 	}
 	pairs, failed := m.pairs.All(ctx, now)
@@ -487,51 +495,4 @@ func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 		return fmt.Errorf("clear label: %w", ErrNotFound)
 	}
 	return nil
-}
-
-// stopLog is where is kept whether everything is stopped, and RuleStopped the rule by which nothing runs then.
-const (
-	stopLog     = reserved + "stop"
-	RuleStopped = "stopped"
-)
-
-// Stop stops everything: every call is denied and every turn ended, here and at every monitor that shares the log, until
-// Resume. It is recorded and holds over restarts. What is stopped already stays as it is.
-func (m *Monitor) Stop(ctx context.Context, reason, by, via string) (*event.Stopped, error) {
-	s, err := m.stopping.Stop(ctx, m.preview(reason, event.MaxStopReason), by, via)
-	return s, unavailableIf(err)
-}
-
-// Resume ends a Stop.
-func (m *Monitor) Resume(ctx context.Context, by, via string) error {
-	return unavailableIf(m.stopping.Resume(ctx, by, via))
-}
-
-// Stopped is the stop in force; nil: there is none. An error says that nobody knows, and then nothing runs.
-func (m *Monitor) Stopped(ctx context.Context) (*event.Stopped, error) {
-	s, err := m.stopping.Look(ctx)
-	return s, unavailableIf(err)
-}
-
-// told is what the person is told whose vote it was.
-func (m *Monitor) told(s *live, v *Vote, a *event.Answer, worst *approval.Request, tools []string) string {
-	switch {
-	case a.Lasting != "":
-		return "Approved: this call, and always " + opensLasting(v, worst) + "."
-	case v.Approve && a.Grant == nil && s.state.Book.Outdated(v.IDs, m.policy.Load().For(s.state.Agent).Version()):
-		const text = "Noted, but nothing runs by it: the policy has changed since %s was asked about. " +
-			"When the agent tries the call again it is judged anew, and asked about again where the policy still wants that."
-		return fmt.Sprintf(text, strings.Join(tools, ", "))
-	}
-	return v.notice(tools, a.Grant, m.awaited(v.IDs))
-}
-
-// lapsed tells in the question why it is asked a second time, where the policy has changed since the first answer. The reasons are the
-// policy's own, so that they are copied.
-func (v *Verdict) lapsed(book *approval.Book, h *approval.Held, now int64) *Verdict {
-	if len(v.Reasons) > 0 && book.Lapsed(*h, now) {
-		v.Reasons = slices.Clone(v.Reasons)
-		v.Reasons[0].Text += " (it was approved before, but the policy has changed since, so it is asked about again)"
-	}
-	return v
 }

@@ -300,7 +300,7 @@ func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x
 	out := Explanation{Tool: name, Taint: level, Visible: set.Visible(&in), May: set.May(name, level), Policy: set.Version()}
 	for _, m := range set.Standing() {
 		if slices.Contains(m.Tools, name) {
-			out.Standing = append(out.Standing, policy.Reason{Rule: m.Rule, Effect: policy.Allow, Text: m.String(), Pos: m.Pos})
+			out.Standing = append(out.Standing, policy.Reason{Rule: m.Rule, Effect: policy.Allow, Text: m.Text, Pos: m.Pos})
 		}
 	}
 	if args != nil {

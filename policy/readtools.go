@@ -60,8 +60,46 @@ func (s *Set) OnlyReads(name, pin string) bool {
 	return pin != "" && slices.Contains(s.facts.annotations[tool.Name(name)].reads, pin)
 }
 
+// Standing is a mandate of the file that holds for good.
+type Standing struct {
+	Rule        string // standing.NAME
+	Text        string // what it lets run, in words
+	Pos         string // in the file
+	Tools       []string
+	Agents      []string // none: every agent
+	Definitions []string // of the tools, by their hashes; none: whatever they are
+	mandate     *given.Mandate
+}
+
+// StandingCall is a call that nothing asks about but that nobody ordered it.
+type StandingCall struct {
+	Agent, Tool, Definition string
+	Args                    *tool.Args
+	Facts                   Facts
+	Texts                   []string // paths of what people write and read; what it carries was looked at
+	Approved                int64    // calls of the tool that ran in this session because somebody let them
+}
+
 // Standing are the mandates of the file that hold for good, in its order.
-func (s *Set) Standing() []*given.Mandate { return slices.Clone(s.facts.given) }
+func (s *Set) Standing() []Standing {
+	out := make([]Standing, 0, len(s.facts.given))
+	for _, m := range s.facts.given {
+		out = append(out, Standing{m.Rule, m.String(), m.Pos, m.Tools, m.Agents, m.Pins, m})
+	}
+	return out
+}
+
+// Covers reports whether it lets a call run.
+func (s *Standing) Covers(c *StandingCall) bool {
+	read, ok := c.Facts.(interface{ Judged() *warrant.Warrant })
+	if !ok || c.Args == nil || s.mandate == nil {
+		return false
+	}
+	return s.mandate.Covers(&given.Call{
+		Agent: c.Agent, Tool: c.Tool, Pin: c.Definition, Args: string(c.Args.Raw()), Free: c.Texts, Found: read.Judged(),
+		Approved: c.Approved,
+	})
+}
 
 // The bounds of a standing mandate.
 const (
@@ -130,7 +168,8 @@ func (r *reader) givenAct(n *configfile.Node) warrant.Deed {
 	}
 	for _, d := range warrant.Deeds() {
 		if n.Text == d.String() && !slices.Contains(names, n.Text) {
-			r.Errorf(n.Pos, "%s: %s is asked about each time: it cannot be taken back, or nobody can read it before it runs", n.Path, n.Text)
+			const each = "%s: %s is asked about each time: it cannot be taken back, or nobody can read it before it runs"
+			r.Errorf(n.Pos, each, n.Path, n.Text)
 			return warrant.Unknown
 		}
 	}

@@ -17,7 +17,7 @@ func TestAStandingMandateNamesEverything(t *testing.T) {
 	}
 	const says = "pay with pay_bill: to harbour-master, amount up to 100, currency EUR; 1 in a session, for every agent; " +
 		"what its texts carry is still looked at"
-	if list := set.Standing(); len(list) != 1 || list[0].String() != says || list[0].Pos != "p.yaml:2:5" {
+	if list := set.Standing(); len(list) != 1 || list[0].Text != says || list[0].Pos != "p.yaml:2:5" {
 		t.Errorf("got %v", list)
 	}
 	for entry, want := range map[string]string{

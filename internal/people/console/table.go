@@ -105,7 +105,7 @@ func ownRules(set *policy.Set, tools []inventory.Tool) h.HTML {
 		}
 	}
 	for _, m := range set.Standing() {
-		r := policy.Reason{Rule: m.Rule, Effect: policy.Allow, Text: m.String()}
+		r := policy.Reason{Rule: m.Rule, Effect: policy.Allow, Text: m.Text}
 		all = append(all, ownRule{Reason: r, tools: m.Tools})
 	}
 	if len(all) == 0 {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/internal/warrant"
-	"github.com/tidemark/tidemark/internal/warrant/given"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -152,11 +151,11 @@ func Standing(before, after *policy.Set) []string {
 	var out []string
 	was := before.Standing()
 	for _, m := range after.Standing() {
-		same := func(o *given.Mandate) bool {
-			return o.Rule == m.Rule && o.String() == m.String() && slices.Equal(o.Pins, m.Pins)
+		same := func(o policy.Standing) bool {
+			return o.Rule == m.Rule && o.Text == m.Text && slices.Equal(o.Definitions, m.Definitions)
 		}
 		if !slices.ContainsFunc(was, same) {
-			out = append(out, fmt.Sprintf("the result would be looser: %s lets run unasked: %s", m.Rule, m))
+			out = append(out, fmt.Sprintf("the result would be looser: %s lets run unasked: %s", m.Rule, m.Text))
 		}
 	}
 	return out
