@@ -28,7 +28,8 @@ type callers struct {
 }
 
 func newCallers(t Tokens) *callers {
-	c := &callers{machine: t.Machine, agent: sha256.Sum256([]byte(t.Agent)), secret: sha256.Sum256([]byte("tidemark llm tenant " + t.Agent))}
+	c := &callers{agent: sha256.Sum256([]byte(t.Agent)), secret: sha256.Sum256([]byte("tidemark llm tenant " + t.Agent))}
+	c.machine = t.Machine
 	c.plain = append([]string{t.Agent}, marks...)
 	c.know(t.Agent)
 	for _, other := range t.Others {
