@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/seal"
 	"github.com/tidemark/tidemark/internal/base/text"
@@ -427,6 +428,7 @@ type GrantView struct {
 	Reads  bool      `json:"reads,omitzero"`  // it says that the tool only reads
 	Pin    string    `json:"pin,omitzero"`    // the hash of the definition that it was said of
 	Pair   bool      `json:"pair,omitzero"`   // it says which value a name of the user's words stands for
+	File   string    `json:"file,omitzero"`   // where the policy gives it; it ends with that
 	Agent  string    `json:"agentId,omitzero"`
 	Given  time.Time `json:"given,omitzero"` // of what holds in every session
 	Used   time.Time `json:"used,omitzero"`  // when it last let a call through; of what holds in every session, to a day
@@ -438,4 +440,27 @@ func (g *GrantView) Counted(times int, last int64) {
 	if g.Times = &times; last > 0 && time.Unix(0, last).After(g.Used) {
 		g.Used = time.Unix(0, last).UTC()
 	}
+}
+
+// told is what the person is told whose vote it was.
+func (m *Monitor) told(s *live, v *Vote, a *event.Answer, worst *approval.Request, tools []string) string {
+	switch {
+	case a.Lasting != "":
+		return "Approved: this call, and always " + opensLasting(v, worst) + "."
+	case v.Approve && a.Grant == nil && s.state.Book.Outdated(v.IDs, m.policy.Load().For(s.state.Agent).Version()):
+		const text = "Noted, but nothing runs by it: the policy has changed since %s was asked about. " +
+			"When the agent tries the call again it is judged anew, and asked about again where the policy still wants that."
+		return fmt.Sprintf(text, strings.Join(tools, ", "))
+	}
+	return v.notice(tools, a.Grant, m.awaited(v.IDs))
+}
+
+// lapsed tells in the question why it is asked a second time, where the policy has changed since the first answer. The reasons are the
+// policy's own, so that they are copied.
+func (v *Verdict) lapsed(book *approval.Book, h *approval.Held, now int64) *Verdict {
+	if len(v.Reasons) > 0 && book.Lapsed(*h, now) {
+		v.Reasons = slices.Clone(v.Reasons)
+		v.Reasons[0].Text += " (it was approved before, but the policy has changed since, so it is asked about again)"
+	}
+	return v
 }

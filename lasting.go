@@ -53,18 +53,55 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 	}
 	id, err := m.lasting.Covers(ctx, *h, x.now)
 	by := event.Covering{ID: id, Giver: "always"}
-	if err == nil && id == "" && onlyLooks(w, x.set, h) {
-		by, err = m.saidToRead(ctx, x, h)
+	if err == nil && id == "" {
+		by, err = m.elseGiven(ctx, x, v, h)
 	}
 	if err != nil || by.ID == "" {
 		return false, unavailableIf(err)
 	}
 	v.Effect, v.Kind, v.Item, x.decided.Item = policy.Allow, "", &by, &by
-	if by.Giver == "always" || by.Giver == "vouched" { // of the log of what lasts
+	if by.Giver != "policy" && by.Giver != "host" { // what lets calls run one by one is counted
 		v.Spent, x.decided.Spent = by.ID, by.ID
 	}
 	return true, nil
 }
+
+// elseGiven is who lets a call through that no lasting answer is about: whoever says that its tool only reads, or the policy file.
+func (m *Monitor) elseGiven(ctx context.Context, x *step, v *Verdict, h *approval.Held) (by event.Covering, err error) {
+	if onlyLooks(x.live.facts.Found, x.set, h) {
+		by, err = m.saidToRead(ctx, x, h)
+	}
+	if err == nil && by.ID == "" {
+		by = event.Covering{ID: x.standing(v, h), Giver: "standing"}
+	}
+	return by, err
+}
+
+// standing is the id of the mandate of the policy file that lets a call run; empty: none does. What somebody is to be asked about in
+// any case, or certain people, is none of its.
+func (x *step) standing(v *Verdict, h *approval.Held) string {
+	list := x.set.Standing()
+	if len(list) == 0 || h.Danger || h.Open || h.Args == nil || v.people() > 1 || h.Counts != nil && !h.Counts(bySelf) {
+		return ""
+	}
+	if slices.ContainsFunc(v.Reasons, func(r policy.Reason) bool { return r.Effect != policy.Allow && !r.Lacks }) {
+		return ""
+	}
+	s := x.live
+	c := policy.StandingCall{
+		Agent: h.Agent, Tool: h.Tool, Definition: h.Pin, Args: h.Args, Facts: &s.facts,
+		Texts: s.kept(bySelf, h.Tool, h.Args, false).Free, Approved: s.state.Approved(h.Tool),
+	}
+	for _, m := range list {
+		if m.Covers(&c) {
+			return m.Rule
+		}
+	}
+	return ""
+}
+
+// bySelf is the name under which the file itself is asked whether its word is enough: where approvals names who may answer, it is not.
+const bySelf = "policy:standing"
 
 // saidToRead is who says that a tool only reads, as it is defined: the policy, the host of a tool of its own, or a person. No id:
 // nobody does.
@@ -109,8 +146,8 @@ func (s *live) lastingChoices(r *approval.Request, act string) (always, reads st
 	if r.Keeps.Lasts() {
 		always = r.Keeps.OpensAlways()
 	}
-	if act == "" || slices.ContainsFunc(acting, func(d warrant.Deed) bool { return d.String() == act }) {
-		return always, ""
+	if act != warrant.Read.String() && act != warrant.Unknown.String() {
+		return always, "" // a tool that says of itself what it does is told otherwise in the policy, not in passing
 	}
 	return always, onlyReads(r.Tool)
 }
@@ -224,6 +261,10 @@ func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
 		}
 		out = append(out, v)
 	}
+	for _, g := range m.policy.Load().Standing() {
+		out = append(out, GrantView{ID: g.Rule, Tools: g.Tools, Opens: g.Text, By: "policy", Always: true, File: g.Pos,
+			Agent: strings.Join(g.Agents, ", ")})
+	}
 	pairs, failed := m.pairs.All(ctx, now)
 	for i := range pairs {
 		p := &pairs[i]
@@ -239,6 +280,12 @@ func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
 // Revoke ends a grant before its time. What was allowed for good belongs to no session: then there is none to name.
 func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
 	if sessionName == "" {
+		for _, g := range m.policy.Load().Standing() {
+			if g.Rule == grant {
+				err := fmt.Errorf("%w: %s stands in the policy, at %s: take its lines out there", approval.ErrUsage, grant, g.Pos)
+				return &AnswerError{Err: err, TriesLeft: -1}
+			}
+		}
 		end := m.lasting.End
 		if strings.HasPrefix(grant, pairID+"-") {
 			end = m.pairs.End
@@ -448,51 +495,4 @@ func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 		return fmt.Errorf("clear label: %w", ErrNotFound)
 	}
 	return nil
-}
-
-// stopLog is where is kept whether everything is stopped, and RuleStopped the rule by which nothing runs then.
-const (
-	stopLog     = reserved + "stop"
-	RuleStopped = "stopped"
-)
-
-// Stop stops everything: every call is denied and every turn ended, here and at every monitor that shares the log, until
-// Resume. It is recorded and holds over restarts. What is stopped already stays as it is.
-func (m *Monitor) Stop(ctx context.Context, reason, by, via string) (*event.Stopped, error) {
-	s, err := m.stopping.Stop(ctx, m.preview(reason, event.MaxStopReason), by, via)
-	return s, unavailableIf(err)
-}
-
-// Resume ends a Stop.
-func (m *Monitor) Resume(ctx context.Context, by, via string) error {
-	return unavailableIf(m.stopping.Resume(ctx, by, via))
-}
-
-// Stopped is the stop in force; nil: there is none. An error says that nobody knows, and then nothing runs.
-func (m *Monitor) Stopped(ctx context.Context) (*event.Stopped, error) {
-	s, err := m.stopping.Look(ctx)
-	return s, unavailableIf(err)
-}
-
-// told is what the person is told whose vote it was.
-func (m *Monitor) told(s *live, v *Vote, a *event.Answer, worst *approval.Request, tools []string) string {
-	switch {
-	case a.Lasting != "":
-		return "Approved: this call, and always " + opensLasting(v, worst) + "."
-	case v.Approve && a.Grant == nil && s.state.Book.Outdated(v.IDs, m.policy.Load().For(s.state.Agent).Version()):
-		const text = "Noted, but nothing runs by it: the policy has changed since %s was asked about. " +
-			"When the agent tries the call again it is judged anew, and asked about again where the policy still wants that."
-		return fmt.Sprintf(text, strings.Join(tools, ", "))
-	}
-	return v.notice(tools, a.Grant, m.awaited(v.IDs))
-}
-
-// lapsed tells in the question why it is asked a second time, where the policy has changed since the first answer. The reasons are the
-// policy's own, so that they are copied.
-func (v *Verdict) lapsed(book *approval.Book, h *approval.Held, now int64) *Verdict {
-	if len(v.Reasons) > 0 && book.Lapsed(*h, now) {
-		v.Reasons = slices.Clone(v.Reasons)
-		v.Reasons[0].Text += " (it was approved before, but the policy has changed since, so it is asked about again)"
-	}
-	return v
 }

@@ -156,3 +156,27 @@ func (s *live) keepUnwritten(events []*event.Event, err error) {
 	s.waiting, s.overdue = append(s.waiting, events...), true
 	s.keys.Kept() // with them
 }
+
+// stopLog is where is kept whether everything is stopped, and RuleStopped the rule by which nothing runs then.
+const (
+	stopLog     = reserved + "stop"
+	RuleStopped = "stopped"
+)
+
+// Stop stops everything: every call is denied and every turn ended, here and at every monitor that shares the log, until
+// Resume. It is recorded and holds over restarts. What is stopped already stays as it is.
+func (m *Monitor) Stop(ctx context.Context, reason, by, via string) (*event.Stopped, error) {
+	s, err := m.stopping.Stop(ctx, m.preview(reason, event.MaxStopReason), by, via)
+	return s, unavailableIf(err)
+}
+
+// Resume ends a Stop.
+func (m *Monitor) Resume(ctx context.Context, by, via string) error {
+	return unavailableIf(m.stopping.Resume(ctx, by, via))
+}
+
+// Stopped is the stop in force; nil: there is none. An error says that nobody knows, and then nothing runs.
+func (m *Monitor) Stopped(ctx context.Context) (*event.Stopped, error) {
+	s, err := m.stopping.Look(ctx)
+	return s, unavailableIf(err)
+}

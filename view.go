@@ -264,9 +264,10 @@ type Explanation struct {
 	Kind     string          `json:"kind,omitzero"`
 	Rule     string          `json:"rule"`
 	Reasons  []policy.Reason `json:"reasons"`
-	May      []policy.Reason `json:"may,omitzero"` // rules that look at each call, and may ask
-	Visible  bool            `json:"visible"`      // layer 1
-	Response trust.Level     `json:"response"`     // what its result would bring in
+	May      []policy.Reason `json:"may,omitzero"`      // rules that look at each call, and may ask
+	Standing []policy.Reason `json:"standing,omitzero"` // mandates of the file that let calls of it run for good
+	Visible  bool            `json:"visible"`           // layer 1
+	Response trust.Level     `json:"response"`          // what its result would bring in
 	Why      string          `json:"responseRule"`
 	Source   bool            `json:"source"`
 	Sink     bool            `json:"sink"`
@@ -297,6 +298,11 @@ func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x
 	name = tool.Name(name)
 	in := policy.Input{Tool: name, Taint: level, Levels: 1 << level, Sens: trust.Internal, Tainted: level <= trust.External}
 	out := Explanation{Tool: name, Taint: level, Visible: set.Visible(&in), May: set.May(name, level), Policy: set.Version()}
+	for _, m := range set.Standing() {
+		if slices.Contains(m.Tools, name) {
+			out.Standing = append(out.Standing, policy.Reason{Rule: m.Rule, Effect: policy.Allow, Text: m.Text, Pos: m.Pos})
+		}
+	}
 	if args != nil {
 		a := tool.NewArgs(args)
 		in.Args = &a

@@ -198,6 +198,7 @@ func (m *Monitor) eventAt(ctx context.Context, session string, seq uint64) (even
 const (
 	maxShown     = 40
 	maxShownText = 400
+	maxShownSaid = 2000 // of a message: a card shows the parts that the call's values stand in
 )
 
 // latest are the first message and the latest ones, so many in all.
@@ -420,7 +421,7 @@ func (m *Monitor) shown(words []intent.Word) []event.Said {
 	}
 	out := make([]event.Said, len(words))
 	for i, w := range words {
-		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
+		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownSaid)}
 	}
 	return out
 }

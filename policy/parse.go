@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/internal/base/redact"
+	"github.com/tidemark/tidemark/internal/warrant/given"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -66,7 +67,8 @@ type reader struct {
 	without     trust.Level // classification.withoutSenderMetadata
 	annotations map[string]annotation
 	trustRules  []*trustRule
-	trifecta    Effect // Allow: off
+	given       []*given.Mandate // standing
+	trifecta    Effect           // Allow: off
 	memory      []pathPattern
 	writers     toolset
 	opened      configfile.Faults // what lets everything of a tool run
@@ -140,6 +142,7 @@ func (r *reader) fields() map[string]func(*configfile.Node) {
 		"groups":           func(*configfile.Node) {}, // read first, rules name them
 		"annotations":      r.readAnnotations,
 		"trustRules":       r.readTrustRules,
+		"standing":         r.readStanding,
 		"memoryFiles":      r.readMemoryFiles,
 		"memoryTools":      func(n *configfile.Node) { r.writers = r.toolset(n) },
 		"serverLabels":     func(n *configfile.Node) { r.labelled = r.toolset(n) },

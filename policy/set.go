@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/internal/base/redact"
+	"github.com/tidemark/tidemark/internal/warrant/given"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -66,6 +67,7 @@ type facts struct {
 	held        toolset
 	caution     *caution
 	groups      map[string]members
+	given       []*given.Mandate
 	readers     map[string]*trustRule // by name, those that say who may read what comes
 }
 
@@ -106,7 +108,7 @@ func (s *Set) Opened() Faults { return slices.Clone(s.opened) }
 func (r *reader) compile(redactor *redact.Redactor) *Set {
 	f := &facts{
 		r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, r.told, r.held, &r.caution, r.cel.groups,
-		map[string]*trustRule{},
+		r.given, map[string]*trustRule{},
 	}
 	for _, t := range r.trustRules {
 		if t.binds {

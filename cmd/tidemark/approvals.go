@@ -409,7 +409,12 @@ func (e *env) listGrants(ctx context.Context) error {
 			kind = "until " + g.Until.UTC().Format("2006-01-02 15:04 UTC") + " in " + text.OneLine(g.Session)
 		}
 		e.printf("%s  %s, by %s\n", e.ui.word("title", g.ID), kind+usedSince(&g), text.OneLine(g.By))
-		e.printf("    %s\n    tidemark grants revoke %s\n", text.OneLine(g.Opens), g.ID)
+		e.printf("    %s\n", text.OneLine(g.Opens))
+		if g.File != "" {
+			e.printf("    it ends with its lines in %s\n", text.OneLine(g.File))
+			continue
+		}
+		e.printf("    tidemark grants revoke %s\n", g.ID)
 	}
 	if len(all) == 0 {
 		e.printf("no grants in force\n")
@@ -420,7 +425,10 @@ func (e *env) listGrants(ctx context.Context) error {
 // always says since when something is allowed for good, and when it ends if nothing uses it.
 func (e *env) always(g *grantRow) string {
 	const day = "2006-01-02"
-	out := "always, since " + g.Given.UTC().Format(day)
+	out := "always"
+	if !g.Given.IsZero() {
+		out += ", since " + g.Given.UTC().Format(day)
+	}
 	if g.Agent != "" {
 		out += " for the agent " + text.OneLine(g.Agent)
 	}

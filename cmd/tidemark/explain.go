@@ -181,6 +181,9 @@ func (e *env) printExplained(x explained) {
 			}
 		}
 	}
+	for _, r := range x.Standing {
+		e.printf("  unasked %s: %s\n          %s\n", r.Rule, text.OneLine(r.Text), e.ui.word("dim", r.Pos))
+	}
 	e.printWarrant(x)
 	e.printf("  its response is %s (%s)\n", e.ui.as(x.Response.String()), x.Why)
 	if x.Caution {

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	"net"
 	"net/http"
+	"net/http/httputil"
+	neturl "net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,6 +22,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/afar"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/door"
@@ -87,6 +94,11 @@ func (e *env) llmServer(ctx context.Context, listen string, upstreams map[string
 	if err != nil {
 		return "", nil, err
 	}
+	if p, err := e.paths(); err == nil {
+		if away, token, err := app.JoinedTo(p); err == nil && away != nil {
+			return e.llmAway(away, token, listen, upstreams)
+		}
+	}
 	if running != nil {
 		if listen != "" || len(upstreams) > 0 {
 			return "", nil, errors.New("a server runs already: --listen and --upstream are for a new one; " +
@@ -114,6 +126,51 @@ func (e *env) llmServer(ctx context.Context, listen string, upstreams map[string
 		defer cancel()
 		return a.Stop(grace)
 	}, nil
+}
+
+// llmAway is a door on this machine to the models of the server elsewhere that it has joined: clients know neither its key nor our
+// token. It is open to this machine alone, while this command runs; whoever asks there is an agent of this machine.
+func (e *env) llmAway(away *afar.Server, token, listen string, upstreams map[string]string) (string, func() error, error) {
+	if len(upstreams) > 0 {
+		return "", nil, fmt.Errorf("this machine has joined %s: name upstreams in the policy file there", away.URL)
+	}
+	to, err := neturl.Parse(away.URL)
+	if err != nil {
+		return "", nil, err
+	}
+	way := httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Host = to.Host
+			r.Out.Header.Set("X-Tidemark-Token", token)
+		},
+		Transport: away.Client(token, 0).Transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, "Tidemark: "+err.Error(), http.StatusBadGateway) // nothing was asked of any model
+		},
+	}
+	addr := cmp.Or(listen, "127.0.0.1:0")
+	if host, _, err := net.SplitHostPort(addr); err != nil || !net.ParseIP(host).IsLoopback() {
+		return "", nil, fmt.Errorf("--listen %q is not an address of this machine alone (127.0.0.1:PORT)", addr)
+	}
+	ears, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "", nil, err
+	}
+	s := &http.Server{Handler: own(ears.Addr().String(), &way), ReadHeaderTimeout: time.Minute, ErrorLog: way.ErrorLog}
+	go func() { _ = s.Serve(ears) }() // its end is that of the command
+	return "http://" + ears.Addr().String(), s.Close, nil
+}
+
+// own lets programs of this machine through, and no page of a browser: that names another host, or where it is from.
+func own(addr string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != addr || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" {
+			http.Error(w, "Tidemark: this door is for programs of this machine", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // variable is one of the environment.
@@ -200,6 +257,13 @@ func (e *env) runWith(ctx context.Context, url string, command []string) error {
 // started, and it holds no key. What is returned ends what was started.
 func (e *env) whole(ctx context.Context, w *box.Want, agent string) (stop func() error, err error) {
 	listen := ""
+	if p, err := e.paths(); err == nil {
+		if away, _, err := app.JoinedTo(p); err != nil || away != nil {
+			const text = "this machine has joined another server: an agent that runs in a box as a whole needs one here " +
+				"(without a box: tidemark llm -- %s; with its commands in boxes: tidemark install %s)"
+			return nil, errors.Join(err, fmt.Errorf(text, agent, agent))
+		}
+	}
 	if running, err := e.findServer(ctx); err == nil && running == nil {
 		listen = "127.0.0.1:0" // the door alone needs to know where it is
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/llm/sigv4"
+	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/reports/losses"
 	"github.com/tidemark/tidemark/store/notify"
 )
@@ -66,8 +67,15 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 			return nil
 		},
 	})
+	tokens := a.Tokens.forProxy()
+	tokens.Machine = func(token string) string {
+		if p, ok := a.people.Find(token); ok && p.Role == roster.AgentRole {
+			return p.Machine
+		}
+		return ""
+	}
 	return proxy.New(proxy.Options{
-		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: a.Tokens.forProxy(),
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: tokens,
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.Hosts(),
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,

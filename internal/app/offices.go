@@ -274,7 +274,7 @@ func (a *App) comparePolicy(ctx context.Context, text string) (office.Comparison
 func looser(before, after *policy.Set) []string {
 	tools := append(before.Tools(), after.Tools()...)
 	slices.Sort(tools)
-	out := []string{}
+	out := append([]string{}, tighten.Standing(before, after)...)
 	for _, name := range append([]string{""}, slices.Compact(tools)...) {
 		grid := tighten.Grid{}
 		if name != "" {

@@ -155,9 +155,9 @@ func (c *Card) why() []string {
 	var told [][]string
 	others := slices.ContainsFunc(c.Values, func(v event.Shown) bool { return v.Lacks && v.Path != "" })
 	values := slices.Clone(c.Values)
-	slices.SortStableFunc(values, func(a, b event.Shown) int { return weight(a.Slot) - weight(b.Slot) })
+	slices.SortStableFunc(values, func(a, b event.Shown) int { return weight(&a) - weight(&b) })
 	for _, v := range values {
-		if !v.Lacks || v.Why == notFound && v.Path == "" && others {
+		if !v.Lacks || v.Why == notFound && v.Path == "" && (others || c.onlyOrder()) {
 			continue // of the act the first paragraph says enough
 		}
 		place, because := slotted(v.Slot), c.beside(v)
@@ -198,12 +198,15 @@ func (c *Card) covered(v event.Shown) bool {
 // notFound is said of an act that nothing asks for; the first paragraph says it too.
 const notFound = "I could not find it in your words"
 
-// weight puts whom it goes to before what it says.
-func weight(slot string) int {
-	if slot == "cargo" {
+// weight puts addresses first, and whom it goes to before what it says.
+func weight(v *event.Shown) int {
+	switch {
+	case strings.Contains(v.Value, "://") || strings.Contains(v.Value, "@"):
+		return 0
+	case v.Slot != "cargo":
 		return 1
 	}
-	return 0
+	return 2
 }
 
 // beside are the reasons of a value but for what the first paragraph has said; empty: nothing more.
@@ -233,6 +236,9 @@ func reasons(v event.Shown) string {
 	}
 	if v.Look != "" {
 		out += "; LOOK CLOSELY: " + v.Look
+	}
+	if packed := unpacked(v.Value); packed != "" && v.Lacks {
+		out += "; unpacked it begins " + text.Quote(packed)
 	}
 	return out
 }
@@ -295,7 +301,7 @@ func (c *Card) said() []string {
 		out, words = append(out, fmt.Sprintf("(%d earlier messages)", n)), words[n:]
 	}
 	for _, w := range words {
-		out = append(out, "“"+w.Text+"”")
+		out = append(out, "“"+c.excerpt(w.Text)+"”")
 	}
 	return out
 }
@@ -316,7 +322,7 @@ func (c *Card) holds() []string {
 		s, folded := folds(s)
 		line := strings.TrimSuffix(Describe(s), " ["+s.Level.String()+"]")
 		if folded {
-			line += foldedText
+			line += FoldedText
 		}
 		out = append(out, line)
 	}

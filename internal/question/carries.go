@@ -131,8 +131,8 @@ func folds(s trust.Source) (trust.Source, bool) {
 // figure is a number of three digits and more, however it is grouped.
 var figure = regexp.MustCompile(`[0-9](?:[ .,'/-]?[0-9]){2,}`)
 
-// foldedText is said of such a result.
-const foldedText = ", with figures folded: tidemark approvals --whole, or the console"
+// FoldedText is said of such a result.
+const FoldedText = ", with figures folded: tidemark approvals --whole, or the console"
 
 // WasRead are the results with what is folded of them elsewhere, a line each.
 func (c *Card) WasRead() []string {

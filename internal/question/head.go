@@ -27,6 +27,8 @@ func (c *Card) Head() string {
 		return fmt.Sprintf("%s wants to run: %s. Let it?", text.Visible(c.Tool), c.Reason)
 	case would != "" && c.carrying() != "":
 		would += ". " + text.Seen(c.carrying())
+	case would != "" && c.onlyOrder():
+		would += ". " + noOrder
 	case would != "":
 		would += ". " + text.Seen(sentence(c.Reason))
 	}
@@ -39,6 +41,28 @@ func (c *Card) Head() string {
 	}
 	const asks = "%s wants to run, and others have spoken before: %s. Did you ask for it?"
 	return fmt.Sprintf(asks, text.Visible(c.Tool), strings.Join(parts, "; "))
+}
+
+// noOrder is said of a call whose values are all in order, where that it is to be done was not found: a person who reads below it that
+// they asked for it should not read above it that they did not.
+const noOrder = "Its values are yours, or of what you named; that it is to be done I could not read in your words for certain."
+
+// onlyOrder reports whether nothing is missing but the act.
+func (c *Card) onlyOrder() bool {
+	lacks, named := false, false
+	for _, v := range c.Values {
+		switch {
+		case v.Lacks && (v.Path != "" || v.Slot != "act" || v.Why != notFound):
+			return false
+		case v.Lacks:
+			lacks = true
+		case v.Path != "" && !slices.Contains([]string{"followed", "picked", "own", "assented", "said"}, v.Has):
+			return false // the agent's own, or what it made of an order: nobody named it
+		case v.Path != "":
+			named = true
+		}
+	}
+	return lacks && named && len(c.Carries) == 0
 }
 
 func where(s trust.Source) string {
@@ -67,9 +91,9 @@ type told struct{ kind, before string }
 // forms are the acts in words.
 var forms = map[string]form{
 	"read":    {"Look at", []told{{"object", ""}, {"aim", ""}, {"cargo", ""}}},
-	"tidy":    {"Make a small change:", []told{{"object", ""}, {"place", "in"}, {"measure", "to"}}},
+	"tidy":    {"Make a small change:", []told{{"object", ""}, {"place", "in"}, {"measure", "to"}, {"cargo", "saying"}}},
 	"create":  {"Create", []told{{"cargo", ""}, {"object", ""}, {"place", "in"}, {"aim", "for"}, {"measure", ""}}},
-	"change":  {"Change", []told{{"object", ""}, {"place", "in"}, {"measure", "to"}, {"aim", "for"}}},
+	"change":  {"Change", []told{{"object", ""}, {"place", "in"}, {"measure", "to"}, {"aim", "for"}, {"cargo", "saying"}}},
 	"send":    {"Send", []told{{"aim", "to"}, {"object", "about"}, {"place", "in"}}},
 	"delete":  {"Delete", []told{{"object", ""}, {"aim", ""}, {"place", "in"}}},
 	"execute": {"Run", []told{{"order", ""}, {"aim", "at"}, {"object", "on"}}},

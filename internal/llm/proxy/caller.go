@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -70,6 +71,11 @@ func (p *Proxy) caller(r *http.Request, v visitor, hints format.Hints) conversat
 	}
 	if c.Session == "" {
 		c.Session = codexSession(h, c.Agent, hints)
+	}
+	if v.machine != "" { // whatever it says of itself, it is one of that machine's
+		if c.Agent = cmp.Or(c.Agent, "llm") + "@" + v.machine; c.Session != "" {
+			c.Session = v.machine + "/" + c.Session
+		}
 	}
 	c.Parent = bounded(first(h, parentHeaders...))
 	c.Child = first(h, childHeaders...) != "" || h.Get(copilotKind) == copilotChild

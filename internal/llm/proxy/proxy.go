@@ -75,6 +75,8 @@ type Options struct {
 type Tokens struct {
 	Agent  string
 	Others []string
+	// Machine names the machine elsewhere that has joined with a token; empty: none has. nil: none can.
+	Machine func(token string) string
 }
 
 // Limits bound what one request may hold and how long it may stand still. Zero values are

@@ -19,15 +19,17 @@ const keyQuery = "key"
 
 // callers tells who sends a request.
 type callers struct {
-	agent  [sha256.Size]byte
-	others [][sha256.Size]byte // our other tokens, which open nothing here
-	secret [sha256.Size]byte   // keeps names of tenants from being guessed back to keys
-	plain  []string            // all our tokens, to be found where they have no business
-	bare   [][]byte            // those that are known as they are, and not of the form we make
+	agent   [sha256.Size]byte
+	machine func(token string) string
+	others  [][sha256.Size]byte // our other tokens, which open nothing here
+	secret  [sha256.Size]byte   // keeps names of tenants from being guessed back to keys
+	plain   []string            // all our tokens, to be found where they have no business
+	bare    [][]byte            // those that are known as they are, and not of the form we make
 }
 
 func newCallers(t Tokens) *callers {
 	c := &callers{agent: sha256.Sum256([]byte(t.Agent)), secret: sha256.Sum256([]byte("tidemark llm tenant " + t.Agent))}
+	c.machine = t.Machine
 	c.plain = append([]string{t.Agent}, marks...)
 	c.know(t.Agent)
 	for _, other := range t.Others {
@@ -60,7 +62,8 @@ var marks = []string{"tm-reader-", "tm-owner-", "tm-approver-", "tm-admin-"}
 type visitor struct {
 	tenant  string
 	trusted bool
-	ours    bool // the provider's key is our token: another must be put in its place
+	machine string // the one elsewhere that has joined with its token; empty: none's
+	ours    bool   // the provider's key is our token: another must be put in its place
 }
 
 // find reads the credentials. Our own token counts wherever it stands; the others of ours
@@ -68,7 +71,10 @@ type visitor struct {
 func (c *callers) find(r *http.Request) (visitor, *problem) {
 	v := visitor{tenant: "anonymous"}
 	if tokens, given := r.Header[tokenHeader]; given {
-		if len(tokens) != 1 || !c.is(c.agent, tokens[0]) {
+		if len(tokens) == 1 && c.machine != nil {
+			v.machine = c.machine(tokens[0])
+		}
+		if v.machine == "" && (len(tokens) != 1 || !c.is(c.agent, tokens[0])) {
 			return v, newProblem(http.StatusUnauthorized, "nobody has the token in "+tokenHeader)
 		}
 		v.trusted = true
@@ -89,6 +95,8 @@ func (c *callers) find(r *http.Request) (visitor, *problem) {
 			"a token of ours stands where it would leave for the provider; send the agent's as API key or in "+tokenHeader)
 	}
 	switch {
+	case v.machine != "":
+		v.tenant = "machine-" + v.machine
 	case v.trusted:
 		v.tenant = "agent"
 	case len(given) > 0:

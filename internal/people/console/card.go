@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // seen is the hash of what a card shows: an answer counts for that and nothing else.
@@ -32,7 +33,11 @@ func sentenceOf(q *tidemark.Question) h.HTML {
 	if would == "" {
 		would = q.Prompt
 	}
-	return h.El("bdi", h.Class("prose"), marks(would, lacking(q, "")))
+	rest := ""
+	if i := strings.LastIndex(would, ", with "+text.Visible(q.Tool)); i >= 0 { // a tool's name is nobody's value
+		would, rest = would[:i], would[i:]
+	}
+	return h.El("bdi", h.Class("prose"), marks(would, lacking(q, "")), h.T(clean(rest)))
 }
 
 // reason is what the first paragraph says after that.
@@ -61,6 +66,9 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 	level, class := "h2", "card"
 	if whole {
 		level, class = "h1", "card whole"
+	}
+	if tall(q) {
+		class += " tall"
 	}
 	id, shown := "q-"+q.ID, seen(q)
 	title := h.Part(sentenceOf(q))

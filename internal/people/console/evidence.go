@@ -83,6 +83,9 @@ func evidence(q *tidemark.Question) h.HTML {
 			if l.Name == question.Why || l.Name == question.Carries {
 				parts = append(parts, h.El("p", h.El("bdi", h.Class("prose"), marks(part, values))))
 			} else {
+				if short, ok := strings.CutSuffix(part, question.FoldedText); ok {
+					part = short + " (figures folded; whole below)"
+				}
 				parts = append(parts, h.El("p", h.El("bdi", h.Class("prose"), h.T(clean(cut(part, maxShown))))))
 			}
 		}
@@ -102,7 +105,7 @@ func evidence(q *tidemark.Question) h.HTML {
 	}
 	more = append(more, row("Rule", "rule", h.El("code", h.T(clean(q.Rule))), h.T(" (what was read is "+q.Level+")")),
 		row("Digest", "", h.El("code", h.T(q.Digest))))
-	return h.Join(rows("evidence", first), rows("evidence asked", said), rows("evidence", opens),
+	return h.Join(rows("evidence whys", first), rows("evidence asked", said), rows("evidence", opens),
 		h.El("details", h.Class("more"), h.El("summary", h.T("More about it")), h.El("dl", h.Class("evidence"), more)))
 }
 
@@ -129,7 +132,7 @@ func folds(all string, values []string) h.HTML {
 // The bounds of a value of a call: what is longer is folded below.
 const (
 	foldLines = 12
-	foldSigns = 700
+	foldSigns = 420 // twelve lines of a phone
 	longLine  = 60
 	maxValue  = 64 << 10
 )
@@ -150,6 +153,25 @@ func callOf(q *tidemark.Question) h.HTML {
 		rows = append(rows, row(clean(cut(text.Visible(leaf.Path), 100)), class, folded(leaf.Text, parts)))
 	}
 	return h.El("dl", rows...)
+}
+
+// The width of a phone in signs, and how many lines of a call leave room there for why it is asked and what was said.
+const (
+	phoneSigns = 34
+	phoneLines = 9
+)
+
+// tall reports whether a call fills a phone: then what decides stands before it there.
+func tall(q *tidemark.Question) bool {
+	lines := 0
+	for _, leaf := range strictjson.Flat(q.Args) {
+		lines += 1 + len(leaf.Path)/phoneSigns
+		for line := range strings.SplitSeq(leaf.Text, "\n") {
+			lines += (len(line) + len(leaf.Path)) / phoneSigns
+		}
+		lines += strings.Count(leaf.Text, "\n")
+	}
+	return lines > phoneLines
 }
 
 // isLong is 1 for a text, which has the width for itself.

@@ -38,7 +38,7 @@ func (c *Console) grantsPage(v *visit) {
 		}
 	}
 	body := h.List{h.El("h1", h.T("Given")), h.El("p", h.Class("quiet"),
-		h.T("What your answers have opened besides the calls they were about: always, for a task, or for a while."))}
+		h.T("What runs unasked: what your answers have opened besides the calls they were about, and what the policy gives."))}
 	if unknown != nil {
 		c.logger.Error("what was allowed for good cannot be counted", "error", unknown)
 		body = append(body, h.El("p", h.Class("banner"),
@@ -87,7 +87,11 @@ func (c *Console) grantLine(v *visit, session string, g *tidemark.GrantView) h.H
 	if g.By != "" {
 		facts = append(facts, h.T(" · by "), foreign(g.By))
 	}
-	return h.El("li", h.El("p", h.El("bdi", h.Class("prose"), h.T(clean(cut(g.Opens, maxShown))))), h.El("p", facts...),
+	opens := h.El("p", h.El("bdi", h.Class("prose"), h.T(clean(cut(g.Opens, maxShown)))))
+	if g.File != "" {
+		return h.El("li", opens, h.El("p", append(facts, h.T(" · it stands in "), foreign(g.File), h.T(", and ends with its lines"))...))
+	}
+	return h.El("li", opens, h.El("p", facts...),
 		h.El("form", h.A("method", "post"), h.A("action", sessionActPath), c.token(v, sessionActPath),
 			hidden("what", session), hidden("grant", g.ID), hidden("back", "given"),
 			h.El("button", h.A("name", "do"), h.A("value", "revoke"), h.T("Take it back"))))

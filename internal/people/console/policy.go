@@ -95,6 +95,9 @@ func (c *Console) why(q url.Values) h.Part {
 	for _, r := range x.May {
 		lines = append(lines, row(r.Rule, "", h.T("may ask: "), foreign(r.Text)))
 	}
+	for _, r := range x.Standing {
+		lines = append(lines, row(r.Rule, "", h.T("runs unasked: "), foreign(r.Text)))
+	}
 	verdict := effectWord(x.Mode)
 	if x.Mode == "allow" && len(x.May) > 0 {
 		verdict = h.El("strong", h.T("it depends on the call"))

@@ -104,6 +104,10 @@ func ownRules(set *policy.Set, tools []inventory.Tool) h.HTML {
 			all[at].tools = append(all[at].tools, name)
 		}
 	}
+	for _, m := range set.Standing() {
+		r := policy.Reason{Rule: m.Rule, Effect: policy.Allow, Text: m.Text}
+		all = append(all, ownRule{Reason: r, tools: m.Tools})
+	}
 	if len(all) == 0 {
 		return h.El("section", h.El("h2", h.T("Rules of your own")), h.El("p", h.Class("empty"), h.T("The file has none.")))
 	}

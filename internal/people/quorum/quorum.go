@@ -216,6 +216,9 @@ func Vouched(account string) bool {
 
 // Reaches is Pushed for one account: whether whoever has it is asked, and not in their quiet hours.
 func (r *Rules) Reaches(c tidemark.Case, account string) (now bool, next time.Time) {
+	if !r.Sees(account).Agent(c.Agent) && !strings.HasPrefix(account, admin) {
+		return false, time.Time{}
+	}
 	rule, who := r.rule(c), r.person(account)
 	names, next := rule.asked(c)
 	if len(names) > 0 && (who == nil || !slices.Contains(names, who.Name)) {
@@ -229,8 +232,12 @@ func (r *Rules) Reaches(c tidemark.Case, account string) (now bool, next time.Ti
 }
 
 // Pushed reports whether a question is sent to a channel now: whether somebody is asked who
-// has an account there, and whose hours are not quiet. next is when to look again; zero: never.
+// has an account there, and whose hours are not quiet. next is when to look again; zero: never. What somebody who reads the channel
+// may not see is not sent there.
 func (r *Rules) Pushed(c tidemark.Case, channel string) (now bool, next time.Time) {
+	if !r.readBy(channel).Agent(c.Agent) {
+		return false, time.Time{}
+	}
 	rule := r.rule(c)
 	names, next := rule.asked(c)
 	known := false // the file says who reads the channel

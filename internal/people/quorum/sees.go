@@ -3,6 +3,7 @@ package quorum
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/internal/people/sight"
 )
@@ -19,6 +20,25 @@ func (r *Rules) Sees(by string) sight.Sight {
 		}
 	}
 	return sight.Sight{}
+}
+
+// admin begins the accounts of administrators, who see everything.
+const admin = "admin:"
+
+// readBy is what everybody sees who has an account at a channel: what is sent there, all of them read. Where the file says nobody's
+// name, nobody is known to see anything.
+func (r *Rules) readBy(channel string) sight.Sight {
+	if !r.limits() {
+		return sight.Everything()
+	}
+	var all []sight.Sight
+	for i := range r.People {
+		p := &r.People[i]
+		if slices.ContainsFunc(p.Accounts, func(a string) bool { return strings.HasPrefix(a, channel+":") }) {
+			all = append(all, sight.Of(p.Sees))
+		}
+	}
+	return sight.Shared(all)
 }
 
 func (r *Rules) limits() bool {

@@ -17,7 +17,11 @@ import (
 type Sight struct {
 	whole  bool
 	agents []string // patterns of ids
+	shared []Sight  // what each of several people sees; none: they are not several
 }
+
+// Shared is what all of several people see; of nobody, nothing.
+func Shared(people []Sight) Sight { return Sight{shared: people} }
 
 // Everything is the sight of whoever sees all there is.
 func Everything() Sight { return Sight{whole: true} }
@@ -31,6 +35,9 @@ func (s Sight) Whole() bool { return s.whole }
 
 // Agent reports whether it sees the sessions of an agent.
 func (s Sight) Agent(id string) bool {
+	if len(s.shared) > 0 {
+		return !slices.ContainsFunc(s.shared, func(one Sight) bool { return !one.Agent(id) })
+	}
 	return s.whole || id != "" && slices.ContainsFunc(s.agents, func(p string) bool { return glob.Match(p, id) })
 }
 

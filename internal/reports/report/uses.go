@@ -21,7 +21,8 @@ const maxUses = 2000
 
 // used counts a call that something for good let through. What holds in one session is counted there.
 func (b *Builder) used(now int64, d *event.Decided) {
-	if d.Gated || !d.Runs() || !strings.HasPrefix(d.Spent, "always-") && !strings.HasPrefix(d.Spent, "reads-") {
+	lasts := func(begin string) bool { return strings.HasPrefix(d.Spent, begin) }
+	if d.Gated || !d.Runs() || !slices.ContainsFunc([]string{"always-", "reads-", "standing."}, lasts) {
 		return
 	}
 	u := b.uses[d.Spent]

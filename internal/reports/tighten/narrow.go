@@ -72,6 +72,9 @@ func (g Grid) Compare(before, after *policy.Set) (stricter int, err error) {
 			}
 		}
 	}
+	if more := Standing(before, after); len(more) > 0 {
+		return stricter, errors.New(more[0])
+	}
 	return stricter, nil
 }
 
@@ -141,6 +144,21 @@ func compareReaders(before, after *policy.Set) error {
 		}
 	}
 	return nil
+}
+
+// Standing are the mandates that would let calls run for good and do not. One that is not the same to the letter is another one.
+func Standing(before, after *policy.Set) []string {
+	var out []string
+	was := before.Standing()
+	for _, m := range after.Standing() {
+		same := func(o policy.Standing) bool {
+			return o.Rule == m.Rule && o.Text == m.Text && slices.Equal(o.Definitions, m.Definitions)
+		}
+		if !slices.ContainsFunc(was, same) {
+			out = append(out, fmt.Sprintf("the result would be looser: %s lets run unasked: %s", m.Rule, m.Text))
+		}
+	}
+	return out
 }
 
 // maxTurns is how far turns are compared: a cap beyond is one that nobody reaches.

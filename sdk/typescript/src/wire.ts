@@ -57,7 +57,7 @@ export class Wire {
     const id = `${place.url} ${place.token}`;
     let agent = this.#agents.get(id);
     if (agent === undefined) {
-      agent = place.url.startsWith("https:") ? new https.Agent({ keepAlive: true }) : proven(place);
+      agent = place.url.startsWith("https:") ? new https.Agent({ keepAlive: true, ...(place.ca === undefined ? {} : { ca: place.ca }) }) : proven(place);
       this.#agents.set(id, agent);
     }
     return agent;

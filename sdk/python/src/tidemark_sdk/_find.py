@@ -15,15 +15,16 @@ NOT_RUNNING = "no Tidemark server is running (start it: tidemark serve)"
 
 
 class Place(Value):
-    """A server's address. exact: the server itself wrote it down, so it must say the same."""
+    """A server's address. exact: the server itself wrote it down, so it must say the same. ca: the one certificate that it is known by."""
 
-    __slots__ = ("exact", "token", "url")
+    __slots__ = ("ca", "exact", "token", "url")
     url: str
     token: str
     exact: bool
+    ca: str
 
-    def __init__(self, exact: bool, token: str, url: str) -> None:
-        self._set(exact, token, url)
+    def __init__(self, exact: bool, token: str, url: str, ca: str = "") -> None:
+        self._set(ca, exact, token, url)
 
     def __repr__(self) -> str:
         return f"Place({self.url})"
@@ -50,10 +51,12 @@ class Place(Value):
 
 
 def find(url: str | None, token: str | None) -> Place:
-    """The server: as given, else TIDEMARK_URL, else what it left in its data folder."""
+    """The server: as given, else TIDEMARK_URL, else the one that this machine has joined, else what it left in its data folder."""
     url = url or os.environ.get("TIDEMARK_URL")
     token = token or os.environ.get("TIDEMARK_TOKEN")
     data = _data_folder()
+    if url is None and os.path.exists(os.path.join(data, "elsewhere.json")):
+        return _joined(data, token)
     exact = url is None
     if url is None:
         file = os.path.join(data, "server.json")
@@ -62,6 +65,22 @@ def find(url: str | None, token: str | None) -> Place:
         file = os.path.join(data, "tokens.json")
         token = _word(_read(file, 0o077), "agent", file)
     place = Place(exact, token, url.rstrip("/"))
+    _check(place)
+    return place
+
+
+def _joined(data: str, token: str | None) -> Place:
+    """The server elsewhere that this machine has joined (tidemark join), known by the key that joining left here."""
+    file = os.path.join(data, "elsewhere.json")
+    known = _read(file, 0o077)
+    ca = os.path.join(data, "server.crt") if isinstance(known, dict) and cast("dict[str, object]", known).get("pin") else ""
+    if ca and not os.path.exists(ca):
+        raise TidemarkError(f"{ca} is not there: join again (tidemark leave, then tidemark join)")
+    if token is None:
+        token = _text(os.path.join(data, "machine.token"), 0o077)
+    place = Place(False, token, _word(known, "url", file).rstrip("/"), ca)
+    if not place.secure:
+        raise TidemarkError(f"{place.url} is not https")
     _check(place)
     return place
 
@@ -104,6 +123,16 @@ def _read(file: str, forbidden: int) -> Any:
         raise TidemarkError(NOT_RUNNING) from None
     except (OSError, ValueError) as e:
         raise TidemarkError(f"{file} cannot be read: {e}") from None
+
+
+def _text(file: str, forbidden: int) -> str:
+    try:
+        with open(file, encoding="utf-8") as f:
+            if os.name == "posix" and os.fstat(f.fileno()).st_mode & forbidden:
+                raise TidemarkError(f"{file} is open to others (run: chmod 600 {file})")
+            return f.read(64 << 10).strip()
+    except OSError as e:
+        raise TidemarkError(f"{file} cannot be read: {e} (tidemark leave, then tidemark join)") from None
 
 
 def _word(value: Any, key: str, file: str) -> str:

@@ -213,7 +213,8 @@ class _Line:
             if place.secure:
                 import ssl
 
-                self._socket = ssl.create_default_context().wrap_socket(self._socket, server_hostname=place.host)
+                trusted = ssl.create_default_context(cafile=place.ca or None)
+                self._socket = trusted.wrap_socket(self._socket, server_hostname=place.host)
             else:
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._drive(_prove(place), until)
@@ -319,7 +320,11 @@ class AsyncWire:
     async def _connect(self, place: Place) -> _Streams:
         import asyncio
 
-        tls: dict[str, Any] = {"ssl": True, "server_hostname": place.host} if place.secure else {}
+        tls: dict[str, Any] = {}
+        if place.secure:
+            import ssl
+
+            tls = {"ssl": ssl.create_default_context(cafile=place.ca or None), "server_hostname": place.host}
         streams = await asyncio.open_connection(place.host, place.port, limit=MAX_HEAD, **tls)
         try:
             if not place.secure:
