@@ -12,8 +12,8 @@ from conftest import ANNA, PAGE, Server
 pytest.importorskip("ag2")
 
 from ag2 import Agent, Middleware, TaskConfig, tool
-from ag2.events import ModelMessage, ModelResponse, ToolCallEvent, ToolCallsEvent, ToolResultsEvent
-from ag2.middleware import BaseMiddleware
+from ag2.events import HumanInputRequest, HumanMessage, ModelMessage, ModelResponse, ToolCallEvent, ToolCallsEvent, ToolResultsEvent
+from ag2.middleware import BaseMiddleware, approval_required
 from ag2.tools.tool import Tool
 
 from tidemark_sdk import TidemarkError
@@ -295,3 +295,109 @@ def test_a_fault_of_ours_lets_nothing_run(tm: Tidemark, world: World, key: str, 
     monkeypatch.setattr(Session, at, broken)
     run(tm, key, agent(Scripted([FETCH], "done"), world.tools))
     assert world.ran == []
+
+
+# SDK-5: the report of what was read is owed, and nothing more runs.
+def test_a_server_that_dies_lets_nothing_run(own_server: Server, world: World, key: str) -> None:
+    @tool
+    def web_fetch(url: str) -> str:
+        """Fetch a web page."""
+        own_server.stop()
+        return PAGE
+
+    tm = Tidemark(ANNA, own_server.monitor(wait=0, limit=2))
+    with pytest.raises(TidemarkError, match="no Tidemark server is running"):
+        run(tm, key, agent(Scripted([FETCH], [("note", {"text": "a"})], "done"), [web_fetch, *world.tools[1:]]))
+    assert world.ran == []
+
+
+# SDK-11: a hook of AG2's own that asks a person says yes, and Tidemark's no stands.
+def test_an_approval_of_the_frameworks_own_opens_nothing(tm: Tidemark, world: World, key: str) -> None:
+    llm, asked = Scripted([FETCH], [MAIL], "done"), list[str]()
+
+    def yes(event: HumanInputRequest) -> HumanMessage:
+        asked.append(event.content)
+        return HumanMessage("y", parent_id=event.id)
+
+    async def go() -> None:
+        a = agent(llm, [t.with_middleware(approval_required()) for t in world.tools])
+        async with tm.turn(key, ASK):
+            await a.ask(ASK, hitl_hook=yes)
+
+    asyncio.run(go())
+    assert len(asked) == 2 and world.ran == ["web_fetch"] and "blocked by security policy" in llm.read()[-1]
+
+
+# SDK-16
+def test_in_a_stream_of_events_the_same_is_decided(tm: Tidemark, world: World, key: str) -> None:
+    from ag2 import MemoryStream
+
+    seen: list[str] = []
+
+    async def go() -> None:
+        stream = MemoryStream()
+        stream.subscribe(lambda e: seen.append(type(e).__name__))
+        async with tm.turn(key, ASK):
+            await agent(Scripted([FETCH], [MAIL], "Lunch is at noon."), world.tools).ask(ASK, stream=stream)
+
+    asyncio.run(go())
+    assert world.ran == ["web_fetch"] and "ToolErrorEvent" in seen and seen.index("ToolErrorEvent") < len(seen) - 1
+
+
+# SDK-25
+def test_a_cancelled_run_leaves_the_waiting_tool_unrun(server: Server, world: World, key: str) -> None:
+    async def go() -> None:
+        tm = Tidemark(ANNA, server.monitor(wait=60))
+        async with tm.turn(key, ASK):
+            task = asyncio.create_task(agent(Scripted([FETCH], [MAIL], "done"), world.tools).ask(ASK))
+            await asyncio.to_thread(server.questions, key)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(go())
+    server.answer(key, "approve")
+    assert world.ran == ["web_fetch"]
+
+
+# SDK-26
+def test_sixty_runs_that_wait_hold_up_nobody(server: Server, key: str) -> None:
+    tm, worlds = Tidemark(ANNA, server.monitor(wait=600)), [World() for _ in range(61)]
+
+    async def one(i: int, words: str, *script: Any) -> None:
+        async with tm.turn(f"{key}-{i}", words):
+            await agent(Scripted(*script), worlds[i].tools).ask(words)
+
+    async def go() -> None:
+        waiting = [asyncio.create_task(one(i, ASK, [FETCH], [MAIL], "done")) for i in range(60)]
+        for i in range(60):
+            await asyncio.to_thread(server.questions, f"{key}-{i}")
+        await one(60, "Note a", [("note", {"text": "a"})], "done")
+        for i in range(60):
+            await asyncio.to_thread(server.answer, f"{key}-{i}", "deny")
+        await asyncio.gather(*waiting)
+
+    asyncio.run(go())
+    assert worlds[60].ran == ["note"] and all(w.ran == ["web_fetch"] for w in worlds[:60])
+
+
+# SDK-27
+def test_tools_of_the_provider_are_named_hidden_and_what_they_bring_counts(own_server: Server, world: World, key: str) -> None:
+    from ag2.events import BuiltinToolResultEvent, ToolResult
+    from ag2.tools import CodeExecutionTool, WebSearchTool
+
+    class Searches(Scripted):
+        async def __call__(self, messages: Any, context: Any, *, tools: Any = (), **options: Any) -> ModelResponse:
+            schemas = list(tools)
+            names.append([getattr(s, "type", "") for s in schemas])
+            if len(names) == 1:
+                await context.send(BuiltinToolResultEvent(parent_id="s1", name="web_search", result=ToolResult(PAGE)))
+            return await super().__call__(messages, context, tools=[s for s in schemas if hasattr(s, "function")], **options)
+
+    (own_server.data / "tidemark.yaml").write_text("toolOverrides: {code_execution: {'*': restrict}}\n")
+    own_server.call("POST", "/v1/policy/reload", {}, role="admin")
+    names: list[list[str]] = []
+    tm = Tidemark(ANNA, own_server.monitor(wait=0))
+    with pytest.warns(UserWarning, match="the provider runs web_search"):
+        run(tm, key, agent(Searches([MAIL], "done"), [WebSearchTool(), CodeExecutionTool(), *world.tools]), "When is lunch?")
+    assert world.ran == [] and "web_search" in names[0] and "code_execution" not in names[0]

@@ -13,6 +13,7 @@ pytest.importorskip("deepagents", exc_type=ImportError)
 pytest.importorskip("langgraph_swarm")
 
 import deepagents
+from deepagents.middleware.subagents import GENERAL_PURPOSE_SUBAGENT
 from langchain.agents import create_agent
 from langchain.agents.middleware import TodoListMiddleware
 from langchain_core.tools import StructuredTool
@@ -21,6 +22,7 @@ from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_handoff_tool, create_swarm
 from test_langchain import ASK, FETCH, MAIL, Scripted, World, named, said
 
+from tidemark_sdk import UndecidedError
 from tidemark_sdk.keeping import returns
 from tidemark_sdk.langchain import Tidemark
 
@@ -83,6 +85,26 @@ def test_a_value_of_a_sub_agent_of_deepagents(server: Server, tm: Tidemark, worl
     decided = [r["body"]["decided"] for r in server.steps(key) if r["kind"] == "call.decided"]
     levels = [d["level"] for d in decided if d["tool"] == "note"]
     assert levels == ["owner"] if kept else levels[0] != "owner"
+
+
+# SDK-19: the sub-agent that deepagents brings itself has no middleware of ours, so the run stops there; given it by its own name, it runs.
+@pytest.mark.parametrize("guarded", [False, True])
+def test_the_sub_agent_that_deepagents_brings_itself_takes_the_middleware(
+    server: Server, tm: Tidemark, world: World, key: str, guarded: bool
+) -> None:
+    own = {**GENERAL_PURPOSE_SUBAGENT, "tools": world.tools, "model": Scripted(steps=[[FETCH], "noon"]), "middleware": [tm]}
+    errand = ("task", {"description": "Check https://lunch.example once more", "subagent_type": "general-purpose"})
+    steps: list[Any] = [[FETCH], [errand], "Lunch is at noon."] if guarded else [[FETCH], [errand], [FETCH], "done"]
+    agent = deepagents.create_deep_agent(
+        model=Scripted(steps=steps), tools=world.tools, subagents=[own] if guarded else [], middleware=[tm], checkpointer=InMemorySaver()
+    )
+    if guarded:
+        out = agent.invoke(said(ASK), named(key))
+        assert refused(out) == [] and out["messages"][-1].content == "Lunch is at noon." and nothing_asked(server, key)
+    else:
+        with pytest.raises(UndecidedError, match="middleware"):
+            agent.invoke(said(ASK), named(key))
+    assert len(world.ran) == (2 if guarded else 1)
 
 
 # SDK-18: what the sub-agent read is in the one that asked it, though the tool that did so is no read.

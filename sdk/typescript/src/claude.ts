@@ -63,6 +63,7 @@ export class Tidemark {
   #session(i: Input): Session {
     const session = this.monitor.session(this.#conversation || i.session_id, this.user);
     session.controlTools = control;
+    session.steers("TodoWrite", true, true); // the agent's own list, and nobody else's words
     if (i.tool_name !== undefined && !i.tool_name.startsWith("mcp__")) session.worksHere(i.tool_name, true);
     return session;
   }

@@ -25,8 +25,17 @@ interface ToolRequest {
   runtime?: { signal?: AbortSignal };
 }
 
+interface Offered {
+  name?: string;
+  type?: string;
+  description?: string;
+  schema?: unknown;
+  invoke?: unknown;
+  function?: { name?: string; description?: string };
+}
+
 interface ModelRequest {
-  tools: { name?: string; type?: string; description?: string; schema?: unknown; function?: { name?: string } }[];
+  tools: Offered[];
 }
 
 /** LangChain is the part of the package "langchain" that is used here. */
@@ -48,6 +57,8 @@ export class Tidemark {
   readonly monitor: Monitor;
   readonly user: User;
   readonly #own = new WeakSet<object>(); // the framework's own tools
+  readonly #plain = new WeakSet<object>(); // of these, those whose results nobody writes but the framework
+  readonly #told = new Set<string>();
 
   constructor(monitor: Monitor, user: User) {
     this.monitor = monitor;
@@ -55,15 +66,30 @@ export class Tidemark {
   }
 
   /** own says that what the framework made steers the framework, and hands it back: a tool (createHandoffTool of a swarm or supervisor), or
-   * a middleware whose tools they are (todoListMiddleware). These very objects are meant: another tool of the same name is an ordinary one. */
-  own<T extends object>(made: T): T {
-    this.#own.add(made);
-    for (const t of (made as { tools?: unknown[] }).tools ?? []) if (typeof t === "object" && t !== null) this.#own.add(t);
+   * a middleware whose tools they are (todoListMiddleware). These very objects are meant: another tool of the same name is an ordinary one.
+   *
+   * plain says that nobody but the framework writes what they return (to-dos, hand-offs): it marks nothing then. Never for sub-agents. */
+  own<T extends object>(made: T, { plain = false }: { plain?: boolean } = {}): T {
+    for (const t of [made, ...((made as { tools?: unknown[] }).tools ?? [])]) {
+      if (typeof t !== "object" || t === null) continue;
+      this.#own.add(t);
+      if (plain) this.#plain.add(t);
+    }
     return made;
   }
 
   #steers(s: Session, name: string, tool: unknown): void {
-    s.steers(name, typeof tool === "object" && tool !== null && this.#own.has(tool));
+    const is = (set: WeakSet<object>): boolean => typeof tool === "object" && tool !== null && set.has(tool);
+    s.steers(name, is(this.#own), is(this.#plain));
+  }
+
+  #tool(t: Offered): Tool {
+    const name = nameOf(t);
+    if (atProvider(t) && !this.#told.has(name)) {
+      this.#told.add(name);
+      process.emitWarning(`the provider runs ${name}: Tidemark can hide it and label what it brings, not decide`, "TidemarkWarning");
+    }
+    return { name, description: t.function?.description ?? t.description ?? "" };
   }
 
   /** turn runs one turn; words are the user's, undefined where a run goes on that was begun before. */
@@ -85,9 +111,11 @@ export class Tidemark {
       name: "Tidemark",
       wrapModelCall: async (request: ModelRequest, next: (r: ModelRequest) => unknown): Promise<unknown> => {
         for (const t of request.tools) this.#steers(session(), nameOf(t), t);
-        const view = await session().visible(request.tools.map(described));
+        const view = await session().visible(request.tools.map((t) => this.#tool(t)));
         if (view.blocked !== "") throw new RefusedError(view.blocked);
-        return next({ ...request, tools: request.tools.filter((t) => !view.hidden.has(nameOf(t))) });
+        const out = await next({ ...request, tools: request.tools.filter((t) => !view.hidden.has(nameOf(t))) });
+        for (const [name, result] of brought(out)) await session().report(name, {}, result);
+        return out;
       },
       wrapToolCall: async (request: ToolRequest, next: (r: ToolRequest) => unknown): Promise<unknown> => {
         const { name, id = "" } = request.toolCall;
@@ -130,12 +158,21 @@ function handleToolStart(tool: any, input: string, ...[, , , , name, callId]: (s
   throw new UndecidedError(`${name ?? tool?.name ?? "a tool"} was about to run, and ${why}. Give the agent that calls it middleware: [..., tidemark.middleware(langchain)], with Tidemark's as the last one.`);
 }
 
-function nameOf(t: ModelRequest["tools"][number]): string {
+function nameOf(t: Offered): string {
   return t.function?.name ?? t.name ?? t.type ?? "";
 }
 
-function described(t: ModelRequest["tools"][number]): Tool {
-  return { name: nameOf(t), description: t.description ?? "" };
+// A tool that is nothing but a description, and no function's, runs where the model does.
+function atProvider(t: Offered): boolean {
+  return t.invoke === undefined && t.schema === undefined && t.function === undefined;
+}
+
+// What tools brought that the provider ran: it is in the context from now on.
+function brought(out: unknown): [string, unknown][] {
+  const { contentBlocks } = out as { contentBlocks?: { type: string; id?: string; name?: string; toolCallId?: string }[] };
+  const blocks = contentBlocks ?? [];
+  const named = (id: string | undefined): string => blocks.find((b) => b.type === "server_tool_call" && b.id === id)?.name ?? "provider_tool";
+  return blocks.filter((b) => b.type === "server_tool_call_result").map((b) => [named(b.toolCallId), b]);
 }
 
 // What a tool brought: a message, or a command that changes the state.

@@ -63,7 +63,7 @@ export class Tidemark {
     processInputStep: async ({ tools, activeTools }: { tools?: Tools; activeTools?: string[] }): Promise<{ tools: Tools; activeTools?: string[] }> => {
       const s = session();
       const offered = Object.entries(tools ?? {}) as [string, AnyTool][];
-      for (const [name, t] of offered) s.steers(name, handsOver.has(plain(t)));
+      for (const [name, t] of offered) s.steers(name, steering.has(key(t)), nobodys.has(key(t)));
       const view = await s.visible(offered.map(([name, t]) => this.#tool(name, t)));
       if (view.blocked !== "") throw new RefusedError(view.blocked);
       const out: Tools = {};
@@ -102,18 +102,25 @@ function asking(s: Session, name: string, tool: AnyTool): AnyTool {
 }
 
 // The net, below all agents of the process. Every tool that an agent has is made in one place (convertTools), where it is put on them: in a
-// turn, or inside a guarded call, one that nobody decided about does not run. Agents that are tools of others are known by the same place.
-const handsOver = new WeakSet<object>();
+// turn, or inside a guarded call, one that nobody decided about does not run. Agents that are tools of others, and the framework's own
+// lists of tasks, plans and questions, are known where they are made into tools.
+const steering = new WeakSet<object>();
+const nobodys = new WeakSet<object>(); // of these, those whose results nobody writes but the framework
 const watched = new WeakMap<object, Execute>();
+const listed = new AsyncLocalStorage<{ raw?: Tools }>();
 let standing: Promise<void> | undefined;
 
-function plain(tool: AnyTool): object {
+// The tools by which Mastra steers itself, as it exports them: these very objects. What a person answers is somebody's words.
+const tasks = ["taskWriteTool", "taskUpdateTool", "taskCompleteTool", "taskCheckTool"];
+const people = ["askUserTool", "submitPlanTool"];
+
+function key(tool: AnyTool): object {
   return typeof tool.execute === "function" ? tool.execute : tool;
 }
 
 function spread(): Promise<void> {
   const from = (module: string): Promise<any> => import("@mastra/core/" + module);
-  standing ??= from("agent").then(({ Agent }) => {
+  standing ??= Promise.all([from("agent"), from("tools")]).then(([{ Agent }, tools]) => {
     const proto = Agent?.prototype as Record<string, any> | undefined;
     const make: unknown = proto?.["convertTools"];
     const delegates: unknown = proto?.["listAgentTools"];
@@ -122,9 +129,11 @@ function spread(): Promise<void> {
     }
     proto["listAgentTools"] = async function (this: unknown, ...args: unknown[]): Promise<Tools> {
       const made = (await delegates.apply(this, args)) as Tools;
-      for (const t of Object.values(made ?? {})) if (typeof t === "object" && t !== null) handsOver.add(plain(t as AnyTool));
+      for (const t of Object.values(made ?? {})) if (typeof t === "object" && t !== null) steering.add(key(t as AnyTool));
       return made;
     };
+    const own = (names: string[]): Set<unknown> => new Set(names.map((n) => tools[n] as unknown).filter((t) => t !== undefined));
+    assigned(proto, own([...tasks, ...people]), own(tasks));
     proto["convertTools"] = async function (this: unknown, ...args: unknown[]): Promise<Tools> {
       const made = (await make.apply(this, args)) as Tools;
       for (const [name, t] of Object.entries(made ?? {})) made[name] = watch(name, t as AnyTool);
@@ -132,6 +141,33 @@ function spread(): Promise<void> {
     };
   });
   return standing;
+}
+
+/** assigned tells which of an agent's tools are the framework's own, by the objects that they are made of. A version that makes them in
+ * another way has none: they are asked about. */
+function assigned(proto: Record<string, any>, own: Set<unknown>, plain: Set<unknown>): void {
+  const list: unknown = proto["listTools"];
+  const make: unknown = proto["listAssignedTools"];
+  if (typeof list !== "function" || typeof make !== "function" || own.size === 0) return;
+  proto["listTools"] = function (this: unknown, ...args: unknown[]): unknown {
+    const raw: unknown = list.apply(this, args);
+    const here = listed.getStore();
+    const kept = (r: unknown): unknown => {
+      if (here !== undefined) here.raw = r as Tools;
+      return r;
+    };
+    return raw instanceof Promise ? raw.then(kept) : kept(raw);
+  };
+  proto["listAssignedTools"] = async function (this: unknown, ...args: unknown[]): Promise<Tools> {
+    const here: { raw?: Tools } = {};
+    const made = (await listed.run(here, () => make.apply(this, args) as unknown)) as Tools;
+    for (const [name, t] of Object.entries(made ?? {})) {
+      const raw = here.raw?.[name];
+      if (own.has(raw)) steering.add(key(t as AnyTool));
+      if (plain.has(raw)) nobodys.add(key(t as AnyTool));
+    }
+    return made;
+  };
 }
 
 function watch(name: string, tool: AnyTool): AnyTool {
@@ -144,6 +180,6 @@ function watch(name: string, tool: AnyTool): AnyTool {
     return execute.call(this, input, o);
   };
   watched.set(net, execute);
-  if (handsOver.has(execute)) handsOver.add(net);
+  for (const known of [steering, nobodys]) if (known.has(execute)) known.add(net);
   return { ...tool, execute: net };
 }

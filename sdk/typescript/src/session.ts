@@ -104,7 +104,8 @@ export class Session {
   /** hostTools are those of the program that the framework is, which work where it runs; beside those of the monitor. */
   hostTools: readonly string[] = [];
   #steered = false; // an adapter has said so of a tool: then it is also said that none is left
-  readonly #strange = [new Set<string>(), new Set<string>()] as const; // names of tools that are not the framework's, for each of the two
+  #plain: readonly string[] = []; // of the control tools, those whose results nobody writes but the framework
+  readonly #strange = [new Set<string>(), new Set<string>(), new Set<string>()] as const; // names of tools that are not so, for each of the three
   readonly #owed: string[] = [];
   readonly #children = new Map<string, string[]>();
   #ticket = ""; // that the session is ours; in memory and nowhere else
@@ -118,8 +119,12 @@ export class Session {
 
   /** steers says whether the tool that is offered or about to be called by this name is the framework's own, by which it steers itself.
    * Adapters tell by what the tool is, never by its name. The server is told names: one that another tool has too is an ordinary one, for
-   * as long as the session lives. */
-  steers(name: string, own: boolean): void {
+   * as long as the session lives.
+   *
+   * plain says that nobody but the framework writes a part of what the tool returns: a list of to-dos, a hand-off. What another agent, a
+   * person or a task in the background says comes through tools that steer, too, and is not plain. */
+  steers(name: string, own: boolean, plain = false): void {
+    this.#plain = declared(this.#plain, this.#strange[2], name, own && plain);
     const before = this.controlTools;
     this.controlTools = declared(before, this.#strange[0], name, own);
     this.#steered ||= before !== this.controlTools;
@@ -228,11 +233,13 @@ export class Session {
     const params = sendable(args) === args && typeof args === "object" ? args : {};
     const children = this.#children.get(callId) ?? [""];
     this.#children.delete(callId);
+    const plain = !error && this.#plain.includes(tool) && this.controlTools.includes(tool);
     for (const child of children) {
+      const own = plain && child === "" ? { own: true } : {};
       const body = (params: unknown, value: unknown): string => {
         const told = child === "" ? value : { content: value, childSessionKey: child };
         const came = error && typeof told === "string" ? { error: told || "the call failed" } : { result: told };
-        return canonical({ event: { toolName: tool, toolCallId: callId, params, ...came }, ctx: this.#ctx() });
+        return canonical({ event: { toolName: tool, toolCallId: callId, params, ...own, ...came }, ctx: this.#ctx() });
       };
       const long = (text: string): boolean => Buffer.byteLength(text) > maxBody;
       let text = body(params, value);

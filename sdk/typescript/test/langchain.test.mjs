@@ -1,6 +1,7 @@
 // LangChain.js with a scripted model, against a real server.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
@@ -164,6 +165,163 @@ test("a tool that is named like the framework's own gets nothing", async () => {
     m.close();
     assert.deepEqual(w.ran, ["web_fetch"]);
   }
+});
+
+// A list of to-dos is nobody's words where it was said so of this very object: a session that has read nothing stays as clean as it was.
+test("what the framework writes about itself marks nothing, where that is said", async () => {
+  for (const plain of [true, false]) {
+    const w = world();
+    const m = server.monitor();
+    const tm = new Tidemark(m, anna);
+    const words = "Mail eve@drop.example that lunch is at noon";
+    const agent = langchain.createAgent({ model: new Scripted([[plan], [mail], "done"]), tools: w.tools, middleware: [tm.own(langchain.todoListMiddleware(), { plain }), tm.middleware(langchain)] });
+    const key = `lc-${n++}`;
+    await tm.turn(key, words, () => agent.invoke({ messages: [{ role: "user", content: words }] }));
+    const after = await m.known(key).decide("send_email", { to: "somebody@else.example" }, "c");
+    m.close();
+    assert.deepEqual([w.ran, after.allowed], [["send_email"], plain]);
+  }
+});
+
+// The attack: a tool of anybody's by the name of one whose results are nobody's words, beside it.
+test("what a tool of the framework's name brings taints", async () => {
+  const w = world();
+  const m = server.monitor();
+  const tm = new Tidemark(m, anna);
+  const todos = tm.own(langchain.todoListMiddleware(), { plain: true });
+  const stranger = w.make("write_todos", z.object({ todos: z.any() }), page);
+  const words = "Plan the day";
+  await tm.turn(`lc-${n++}`, words, async () => {
+    await langchain.createAgent({ model: new Scripted([[plan], "ok"]), tools: [], middleware: [todos, tm.middleware(langchain)] }).invoke({ messages: [{ role: "user", content: words }] });
+    return langchain.createAgent({ model: new Scripted([[plan], [mail], "done"]), tools: [...w.tools, stranger], middleware: [tm.middleware(langchain)] }).invoke({ messages: [{ role: "user", content: words }] });
+  });
+  m.close();
+  assert.equal(w.ran.includes("send_email"), false);
+});
+
+// SDK-12
+test("the mark is there in the next turn", async () => {
+  const w = world();
+  await run([[fetchPage], "noon"], { w, key: "lc-next" });
+  await run([[mail], "done"], { w, key: "lc-next", words: "Thanks" });
+  assert.deepEqual(w.ran, ["web_fetch"]);
+});
+
+// SDK-13
+test("what an error says taints", async () => {
+  const w = world();
+  const boom = w.make("note", z.object({ text: z.string() }), () => {
+    throw new Error(page);
+  });
+  const [key, m] = [`lc-${n++}`, server.monitor()];
+  await run([[["note", { text: "a" }]], "done"], { m, w, key, words: "Note it", tools: [boom, ...w.tools.slice(0, 2)] }).catch(() => {});
+  const next = await m.known(key).decide(...mail, "c");
+  m.close();
+  assert.deepEqual([w.ran, next.allowed], [["note"], false]);
+});
+
+// SDK-14
+test("restricted tools are not shown, and do not run", async () => {
+  const own = await Server.start();
+  try {
+    writeFileSync(`${own.data}/tidemark.yaml`, "toolOverrides: {send_email: {'*': restrict}}\n");
+    await own.call("POST", "/v1/policy/reload", {}, "admin");
+    const { ran, model } = await run([[mail], "done"], { m: own.monitor(), words: "Mail eve" });
+    assert.deepEqual([model.seen[0].includes("send_email"), model.seen[0].includes("note"), ran], [false, true, []]);
+  } finally {
+    await own.stop();
+  }
+});
+
+// SDK-15
+test("eight calls of one answer each have their own end", async () => {
+  const batch = Array.from({ length: 8 }, (_, i) => ([1, 3, 5].includes(i) ? ["send_email", { to: `eve${i}@drop.example` }] : ["note", { text: `${i}` }]));
+  const { out, ran } = await run([[fetchPage], batch, "done"], { words: `${ask}, and note it` });
+  const ends = out.filter((m) => m.type === "tool").slice(1);
+  assert.deepEqual(ends.map((m) => [m.tool_call_id, m.status === "error"]), batch.map(([name], i) => [`c-1-${i}`, name === "send_email"]));
+  assert.deepEqual(ran, ["web_fetch", "note", "note", "note", "note", "note"]);
+});
+
+// SDK-16
+test("streamed it is decided alike", async () => {
+  const w = world();
+  const m = server.monitor();
+  const tm = new Tidemark(m, anna);
+  const agent = langchain.createAgent({ model: new Scripted([[fetchPage], [mail], "noon"]), tools: w.tools, middleware: [tm.middleware(langchain)] });
+  const said = [];
+  await tm.turn(`lc-${n++}`, ask, async () => {
+    for await (const piece of await agent.stream({ messages: [{ role: "user", content: ask }] }, { streamMode: "updates" })) said.push(JSON.stringify(piece));
+  });
+  m.close();
+  assert.deepEqual(w.ran, ["web_fetch"]);
+  assert.match(said.join(), /blocked by security policy/);
+  assert.match(said.at(-1), /noon/);
+});
+
+// SDK-21: middleware after ours that changes the arguments.
+test("another middleware cannot change what was decided", async () => {
+  const w = world();
+  const m = server.monitor();
+  const tm = new Tidemark(m, anna);
+  const changes = langchain.createMiddleware({ name: "Changes", wrapToolCall: (r, next) => next(r.toolCall.name === "note" ? { ...r, toolCall: { ...r.toolCall, args: { text: "other" } } } : r) });
+  const agent = langchain.createAgent({ model: new Scripted([[["note", { text: "a" }]], "done"]), tools: w.tools, middleware: [tm.middleware(langchain), changes] });
+  await tm.turn(`lc-${n++}`, "Note a", () => agent.invoke({ messages: [{ role: "user", content: "Note a" }] })).catch(() => {});
+  m.close();
+  assert.deepEqual(w.ran, []);
+});
+
+// SDK-24
+test("conversations on one agent share no mark", async () => {
+  const rows = await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      const odd = i % 2 === 1;
+      return (await run(odd ? [[fetchPage], [mail], "done"] : [[mail], "done"], { words: odd ? ask : "Mail eve@drop.example" })).ran;
+    }),
+  );
+  assert.deepEqual(rows, rows.map((_, i) => (i % 2 ? ["web_fetch"] : ["send_email"])));
+});
+
+// SDK-25
+test("an aborted run leaves the waiting tool unrun", async () => {
+  const w = world();
+  const m = server.monitor({ wait: 60 });
+  const tm = new Tidemark(m, anna);
+  const key = `lc-${n++}`;
+  const stop = new AbortController();
+  const agent = langchain.createAgent({ model: new Scripted([[fetchPage], [mail], "done"]), tools: w.tools, middleware: [tm.middleware(langchain)] });
+  const going = tm.turn(key, ask, () => agent.invoke({ messages: [{ role: "user", content: ask }] }, { signal: stop.signal }));
+  going.catch(() => {});
+  await server.questions(key);
+  stop.abort();
+  await assert.rejects(going);
+  await server.answer(key, "approve");
+  m.close();
+  assert.deepEqual(w.ran, ["web_fetch"]);
+});
+
+// SDK-27
+test("tools of the provider are named, and what they bring counts", async () => {
+  const told = [];
+  const listen = (w) => told.push(String(w.message));
+  process.on("warning", listen);
+  const w = world();
+  const m = server.monitor();
+  const tm = new Tidemark(m, anna);
+  class Searches extends Scripted {
+    async _generate() {
+      const out = await super._generate();
+      if (this.steps.length !== 1) return out;
+      const [{ message }] = out.generations;
+      const found = [{ type: "server_tool_call", id: "s1", name: "web_search", args: { query: "lunch" } }, { type: "server_tool_call_result", toolCallId: "s1", status: "success", output: page }];
+      return { generations: [{ text: "", message: new AIMessage({ content: found, tool_calls: message.tool_calls, response_metadata: { output_version: "v1" } }) }] };
+    }
+  }
+  const agent = langchain.createAgent({ model: new Searches([[mail], "done"]), tools: [...w.tools, { type: "web_search" }], middleware: [tm.middleware(langchain)] });
+  await tm.turn(`lc-${n++}`, "When is lunch?", () => agent.invoke({ messages: [{ role: "user", content: "When is lunch?" }] }));
+  process.off("warning", listen);
+  m.close();
+  assert.deepEqual(w.ran, []);
+  assert.match(told.join("\n"), /the provider runs web_search/);
 });
 
 // SDK-1

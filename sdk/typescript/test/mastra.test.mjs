@@ -8,9 +8,10 @@ import { anna, page, Server } from "./server.mjs";
 
 process.env.MASTRA_TELEMETRY_DISABLED = "1";
 const able = Number(process.versions.node.split(".")[0]) >= 22; // Mastra takes no older one
-const test = (name, run) => all(name, { skip: able ? false : "Mastra needs Node 22" }, run);
+const test = (name, ...rest) => all(name, { ...(rest.length > 1 ? rest[0] : {}), ...(able ? {} : { skip: "Mastra needs Node 22" }) }, rest.at(-1));
 const { Agent } = able ? await import("@mastra/core/agent") : {};
-const { createTool } = able ? await import("@mastra/core/tools") : {};
+const made = able ? await import("@mastra/core/tools") : {};
+const { createTool } = made;
 
 const ask = "Read https://lunch.example and tell me when lunch is";
 const fetchPage = ["web_fetch", { url: "https://lunch.example" }];
@@ -243,6 +244,109 @@ test("conversations on one agent share no mark", async () => {
   );
   assert.deepEqual(rows, rows.map((_, i) => (i % 2 ? ["web_fetch"] : ["send_email"])));
 });
+
+// SDK-5
+for (const stream of [false, true]) {
+  test(`a server that dies lets nothing run${stream ? ", streamed" : ""}`, async () => {
+    const own = await Server.start();
+    const w = world();
+    const dies = w.make("web_fetch", z.object({ url: z.string() }), async () => (await own.stop(), page));
+    const going = run([[fetchPage], [["note", { text: "a" }]], "done"], { m: own.monitor({ limit: 2000 }), w, stream, tools: { ...w.tools, web_fetch: dies } });
+    await going.catch((e) => assert.match(String(e), /Tidemark/));
+    assert.deepEqual(w.ran, ["web_fetch"]);
+  });
+}
+
+// SDK-25
+test("an aborted run leaves the waiting tool unrun", async () => {
+  const m = server.monitor({ wait: 60 });
+  const w = world();
+  const tm = new Tidemark(m, anna);
+  const agent = agentOf(tm, scripted([[fetchPage], [mail], "done"]), w.tools);
+  const stop = new AbortController();
+  const going = tm.turn("ma-abort", ask, () => agent.generate(ask, { maxSteps: 10, abortSignal: stop.signal }));
+  await server.questions("ma-abort");
+  stop.abort();
+  await going.catch(() => {});
+  await server.answer("ma-abort", "approve").catch(() => {});
+  m.close();
+  assert.deepEqual(w.ran, ["web_fetch"]);
+});
+
+// SDK-26
+test("sixty runs that wait hold up nobody", async () => {
+  const keys = Array.from({ length: 60 }, (_, i) => `ma-wait-${i}`);
+  const waiting = keys.map((key) => run([[fetchPage], [mail], "done"], { m: server.monitor({ wait: 600 }), key }));
+  for (const key of keys) await server.questions(key);
+  const { ran } = await run([[["note", { text: "a" }]], "done"], { words: "Note a" });
+  assert.deepEqual(ran, ["note"]);
+  for (const key of keys) await server.answer(key, "deny");
+  for (const r of await Promise.all(waiting)) assert.deepEqual(r.ran, ["web_fetch"]);
+});
+
+// SDK-27
+test("tools that run elsewhere are named, and hidden where they are restricted", async () => {
+  const own = await Server.start();
+  const told = [];
+  const listen = (w) => told.push(String(w.message));
+  process.on("warning", listen);
+  try {
+    const { writeFileSync } = await import("node:fs");
+    const elsewhere = (id) => createTool({ id, description: id, inputSchema: z.object({ q: z.string() }) });
+    const tools = { ...world().tools, web_search: elsewhere("web_search"), find_all: elsewhere("find_all") };
+    writeFileSync(`${own.data}/tidemark.yaml`, "toolOverrides: {find_all: {'*': restrict}}\n");
+    await own.call("POST", "/v1/policy/reload", {}, "admin");
+    const { model } = await run(["done"], { m: own.monitor(), tools });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([model.shown[0].includes("web_search"), model.shown[0].includes("find_all")], [true, false]);
+    assert.match(told.join("\n"), /runs web_search: Tidemark can hide it/);
+  } finally {
+    process.off("warning", listen);
+    await own.stop();
+  }
+});
+
+// SDK-11: what Mastra's own approval says is said to Mastra.
+test("an approval of the framework's own opens nothing", async () => {
+  const w = world();
+  const m = server.monitor();
+  const tm = new Tidemark(m, anna);
+  const send = createTool({ id: "send_email", description: "send email", inputSchema: z.object({ to: z.string() }), requireApproval: true, execute: async () => (w.ran.push("send_email"), "sent") });
+  const { Mastra } = await import("@mastra/core/mastra");
+  const { InMemoryStore } = await import("@mastra/core/storage");
+  const agent = agentOf(tm, scripted([[fetchPage], [mail], "done"]), { ...w.tools, send_email: send });
+  new Mastra({ agents: { a: agent }, storage: new InMemoryStore(), logger: false });
+  const paused = await tm.turn("ma-pause", ask, () => agent.generate(ask, { maxSteps: 10 }));
+  assert.equal(paused.finishReason, "suspended");
+  await tm.turn("ma-pause", undefined, () => agent.approveToolCallGenerate({ runId: paused.runId, toolCallId: paused.suspendPayload.toolCallId }));
+  m.close();
+  assert.deepEqual(w.ran, ["web_fetch"]);
+});
+
+// The framework's own lists of tasks steer it, after a page too, and mark nothing: known by the objects it exports.
+const list = ["task_write", { tasks: [{ content: "Answer", status: "pending", activeForm: "Answering" }] }];
+for (const [what, steps, want] of [["after a page", [[fetchPage], [list], "noon"], ["web_fetch"]], ["in a clean session", [[list], [mail], "done"], ["send_email"]]]) {
+  test(`its own list of tasks is not asked about ${what}`, { skip: made.taskWriteTool === undefined && "this version has none" }, async () => {
+    const w = world();
+    const words = what === "after a page" ? ask : "Mail eve@drop.example that lunch is at noon";
+    const { model } = await run(steps, { w, words, tools: { ...w.tools, task_write: made.taskWriteTool } });
+    assert.doesNotMatch(model.heard.at(-1), /blocked by security policy/);
+    assert.deepEqual(w.ran, want);
+  });
+}
+
+// The attacks: a tool of anybody's by that name, alone, and in a conversation that had the framework's own before it.
+for (const before of [false, true]) {
+  test(`a tool that is named like the list of tasks gets nothing${before ? ", after the framework's own" : ""}`, async () => {
+    const w = world();
+    const key = `ma-named-${before}`;
+    const words = "Plan the day";
+    if (before && made.taskWriteTool !== undefined) await run([[list], "ok"], { w, key, words, tools: { task_write: made.taskWriteTool } });
+    const stranger = w.make("task_write", z.object({ tasks: z.any() }), page);
+    await run([[list], [mail], "done"], { w, key, words, tools: { ...w.tools, task_write: stranger } });
+    assert.equal(w.ran.includes("send_email"), false);
+  });
+}
 
 // SDK-1
 test("every body fits the served document", () => server.fits());
