@@ -2,6 +2,8 @@ package tidemark_test
 
 import (
 	"bytes"
+	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
@@ -102,6 +105,57 @@ func TestAConversationComesBackFromItsCheckpoint(t *testing.T) {
 	again := w.crowded(kept)
 	again.wantMails(policy.Allow) // what came since is in the log
 	again.wantReturns(1, 0)
+}
+
+// Whoever happens to speak when room is made may be gone before it is: the checkpoint is of somebody else.
+func TestWhoeverMakesRoomMayBeGone(t *testing.T) {
+	store, kept := newFakeStore(), newShelf()
+	w := newWorldOn(t, "preset: balanced", store).crowded(kept)
+	w.runErrand()
+	ctx, leave := context.WithCancel(t.Context())
+	store.append = func(ctx context.Context, session string, at uint64, events []*event.Event) error {
+		defer leave()
+		return store.Store.Append(ctx, session, at, events)
+	}
+	store.load = func(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
+		if err := ctx.Err(); err != nil {
+			return unreadable(err)(ctx, session, after)
+		}
+		return store.Store.Load(ctx, session, after)
+	}
+	kept.Drop("s")
+	morning := "Good morning"
+	if _, err := w.Begin(ctx, tidemark.Turn{Ref: main("other"), Sender: owner(), Message: &morning}); err != nil {
+		t.Fatal(err)
+	}
+	if kept.kept["s"] == nil {
+		t.Error("there is no checkpoint of what was let go")
+	}
+}
+
+// A log that is late is not left with a conversation of which there is no checkpoint: it would have to tell all of it again.
+func TestWhatALateLogWouldHaveToTellStays(t *testing.T) {
+	for late, want := range map[bool]uint64{false: 1, true: 0} {
+		store := newFakeStore()
+		roomy := newWorldOn(t, "preset: balanced", store).crowded(nil, func(o *tidemark.Options) { o.MaxHeard = 1 << 30 })
+		roomy.runErrand()
+		roomy.others()
+		most := roomy.Held() / 10 * 9 // all of it is a little more than there is room for
+		w := roomy.crowded(newShelf(), func(o *tidemark.Options) { o.MaxHeard = most })
+		w.want(policy.Allow, main("s"), call("send_email", toPetra)) // it is told from the log
+		if late {
+			store.load = func(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
+				if session == "s" {
+					return unreadable(tidemark.ErrUnavailable)(ctx, session, after)
+				}
+				return store.Store.Load(ctx, session, after)
+			}
+		}
+		w.others()
+		store.load = nil
+		w.want(policy.Allow, main("s"), call("send_email", toPetra))
+		w.wantReturns(want, 1)
+	}
 }
 
 // WAR-02: what is not the checkpoint of this session, program, operator and log, whole and as it was written, is not used: the log tells

@@ -176,14 +176,20 @@ func TestASubAgentReturnsAValue(t *testing.T) {
 			} else if _, err := w.End(t.Context(), tidemark.Ending{Ref: main("a")}); err != nil {
 				t.Fatal(err)
 			}
-			mark, err := w.Taint(t.Context(), main("a"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := mark.Level <= trust.External; got != tt.tainted {
-				t.Errorf("the context is at %s", mark.Level)
-			}
+			w.wantOutside("a", tt.tainted)
 		})
+	}
+}
+
+// wantOutside checks whether something from outside is in a session's main context.
+func (w *world) wantOutside(session string, want bool) {
+	w.Helper()
+	mark, err := w.Taint(w.Context(), main(session))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if got := mark.Level <= trust.External; got != want {
+		w.Errorf("the context is at %s", mark.Level)
 	}
 }
 
@@ -225,13 +231,7 @@ func TestASubAgentOfAFrameworkReturnsAValue(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			mark, err := w.Taint(t.Context(), main("a"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := mark.Level <= trust.External; got != tt.tainted {
-				t.Errorf("the context is at %s", mark.Level)
-			}
+			w.wantOutside("a", tt.tainted)
 			if tt.tainted {
 				return
 			}

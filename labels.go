@@ -226,7 +226,10 @@ func (m *Monitor) appendResult(ctx context.Context, s *live, came *arrival, e *e
 	if err != nil {
 		return err
 	}
-	return m.append(m.mayWait(ctx, came, e), s, events...)
+	if err = m.append(m.mayWait(ctx, came, e), s, events...); err != nil && came.call != nil && !came.call.Seen {
+		s.keepUnwritten(events, err)
+	}
+	return err
 }
 
 // closing is a result as it is recorded, and where it is of a call that was to run in a box and did not, that the session is
@@ -390,6 +393,7 @@ func readersSaid(s trust.Sensitivity, l tool.Labels, taken bool) warrant.Readers
 	return warrant.Readers{
 		Private: s >= trust.Private || l.Private(),
 		Public:  s == trust.Public || l.Public() && taken,
+		Secret:  s >= trust.Secret,
 	}
 }
 

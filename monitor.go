@@ -89,6 +89,7 @@ type Monitor struct {
 	checkpoints       Checkpoints // of conversations that are not in memory; nil: none are kept
 	program           string      // that writes them
 	room              pack.Writer // for one at a time
+	telling           slots       // of those that come back
 	resumes, rebuilds atomic.Uint64
 
 	spoken atomic.Pointer[sayings.Book] // what servers said of themselves since this start; nil: nothing. Written with mu held
@@ -113,7 +114,7 @@ func New(o Options) (*Monitor, error) {
 		sessions: map[string]*live{}, children: map[string]children{},
 		lasting: standing.New(o.Store, lastingLog, o.Shared != nil), pairs: standing.NewNames(o.Store, pairsLog, o.Shared != nil),
 		stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now), checkpoints: o.Checkpoints, program: o.Program,
-		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
+		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{}, telling: newSlots(o.Processors),
 	}
 	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {
@@ -453,6 +454,9 @@ type Options struct {
 	// read in them, and their states. Those that spoke least lately are then judged by what the log
 	// has of them, as after a restart. 0 means 24 MiB.
 	MaxHeard int64
+
+	// Processors is how many there are: so many conversations come back at once. 0 means 4.
+	Processors int
 
 	// Checkpoints keeps conversations that are let go, so that they need not be told again from the log; nil: nothing does.
 	Checkpoints Checkpoints

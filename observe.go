@@ -9,7 +9,6 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	cut "github.com/tidemark/tidemark/internal/base/text"
-	"github.com/tidemark/tidemark/internal/facts"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -477,22 +476,10 @@ func (m *Monitor) lighten(ctx context.Context) {
 			return enough()
 		}
 	}
-	if m.idle.conversations.Each(all, spoke, release(func(s *live) { m.quiet(ctx, s) })) ||
-		m.idle.states.Each(all, spoke, release(m.letGo)) {
+	late := false
+	if m.idle.conversations.Each(all, spoke, release(func(s *live) { late = !m.quiet(ctx, s) || late })) ||
+		!late && m.idle.states.Each(all, spoke, release(m.letGo)) {
 		return
 	}
 	m.left.Store(m.held.Load())
-}
-
-// quiet forgets what was said and read in a session, and keeps its state.
-// Preconditions: s.mu is held.
-func (m *Monitor) quiet(ctx context.Context, s *live) {
-	if s.heard == nil && s.spoken == nil || s.loaded && s.weight-int64(s.state.Size()) < m.most>>15 {
-		return // it takes too little to be worth a look at the log
-	}
-	m.rest(ctx, s, &m.room)
-	s.heard, s.spoken, s.work, s.facts, s.input, s.asked = nil, nil, nil, facts.Call{}, policy.Input{}, nil
-	if s.loaded {
-		m.count(s)
-	}
 }

@@ -192,3 +192,42 @@ func TestNothingIsLetThroughWhileWhatWasShownCannotBeWritten(t *testing.T) {
 		t.Errorf("got %d results in the log, want 1", got)
 	}
 }
+
+// A result that could not be written was shown to nobody. Once the log answers it is written before anything else, and the session is
+// what it would have been.
+func TestAResultThatCouldNotBeWrittenComesWithTheNextRecord(t *testing.T) {
+	for name, from := range map[string]tool.Call{"a page": readPage, "a file": readFile} {
+		t.Run(name, func(t *testing.T) {
+			var states, verdicts []string
+			for _, late := range []bool{false, true} {
+				store := newFakeStore()
+				w := newWorldOn(t, ownFiles, store)
+				w.wordless("s")
+				w.want(policy.Allow, main("s"), from)
+				if late {
+					store.append = func(context.Context, string, uint64, []*event.Event) error { return errors.New("it does not answer") }
+					if _, err := w.Observe(t.Context(), resultOf(from, "figures: 1 2 3")); !errors.Is(err, tidemark.ErrUnavailable) {
+						t.Fatalf("a result that cannot be recorded: %v", err)
+					}
+					if v, err := w.Decide(t.Context(), main("s"), readFile); !errors.Is(err, tidemark.ErrUnavailable) || v.Permit != nil {
+						t.Fatalf("got %v, %v, want no permit", v.Permit, err)
+					}
+					store.append = nil
+				} else {
+					w.brings(resultOf(from, "figures: 1 2 3"))
+				}
+				w.wordless("s") // another relay: what is still owed by then is lost
+				v := w.sends("s")
+				verdicts = append(verdicts, string(v.Effect)+" by "+v.Rule)
+				if got := count(w.events("s"), event.ResultSeen); got != 1 {
+					t.Errorf("late %v: got %d results in the log, want 1", late, got)
+				}
+				states = append(states, asJSON(t, w.again().view("s").Branches))
+				verified(t, store, "s")
+			}
+			if verdicts[0] != verdicts[1] || states[0] != states[1] {
+				t.Errorf("in time: %s, %s\nlate: %s, %s", verdicts[0], states[0], verdicts[1], states[1])
+			}
+		})
+	}
+}

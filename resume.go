@@ -2,13 +2,17 @@ package tidemark
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/pack"
+	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/checkpoint"
+	"github.com/tidemark/tidemark/internal/facts"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/policy"
 )
 
 // resumed is the conversation as its checkpoint has it, told what the log has since; nil: there is none that counts, and the log
@@ -23,8 +27,10 @@ func (m *Monitor) resumed(ctx context.Context, s *live) (*warrant.Context, error
 	if !seals {
 		return nil, nil
 	}
-	is := checkpoint.Mark{Session: s.name, At: st.Version, Program: m.program}
-	mark, ok := checkpoint.Open(m.checkpoints.Get(s.name), is, c, m.key, &s.keys, st.Keys)
+	is, packed := checkpoint.Mark{Session: s.name, At: st.Version, Program: m.program}, m.checkpoints.Get(s.name)
+	var mark checkpoint.Mark
+	var ok bool
+	m.telling.do(func() { mark, ok = checkpoint.Open(packed, is, c, m.key, &s.keys, st.Keys) })
 	if !ok || mark.At < st.Traces.Left {
 		return nil, nil
 	}
@@ -41,7 +47,8 @@ func (m *Monitor) resumed(ctx context.Context, s *live) (*warrant.Context, error
 	if err != nil || len(words) < len(since) || slices.ContainsFunc(words, func(u utterance) bool { return u.cut }) {
 		return nil, err
 	}
-	if retell(c, m.key, words, steps); st.Tainted() && st.Traces.Bare {
+	m.telling.do(func() { retell(c, m.key, words, steps) })
+	if st.Tainted() && st.Traces.Bare {
 		c.Outside()
 	}
 	s.heard = c
@@ -51,27 +58,48 @@ func (m *Monitor) resumed(ctx context.Context, s *live) (*warrant.Context, error
 }
 
 // rest keeps a checkpoint of a conversation. Without one the log tells it again. Where the user said what the log has not, such as a
-// secret or what is too long, there is none.
+// secret or what is too long, there is none. It is false where the log does not answer: later there may be one. Whoever happens to be
+// there when room is made is not the one that the log is late for.
 // Preconditions: s.mu is held, and nobody else uses the room.
-func (m *Monitor) rest(ctx context.Context, s *live, room *pack.Writer) {
+func (m *Monitor) rest(ctx context.Context, s *live, room *pack.Writer) (answered bool) {
 	st := s.state
 	if m.checkpoints == nil || s.heard == nil || !s.loaded || len(s.waiting)+s.flying > 0 || s.rested == st.Version || !checkpoint.Fit(st) {
-		return
+		return true
 	}
 	for _, u := range s.spoken {
 		if u.apart {
-			return
+			return true
 		}
 	}
-	hash, ok := checkpoint.HashAt(ctx, m.store, s.name, st.Version)
-	mark := checkpoint.Mark{Session: s.name, At: st.Version, Hash: hash, Program: m.program}
+	hash, ok := checkpoint.HashAt(patience.For(context.WithoutCancel(ctx), m.store), m.store, s.name, st.Version)
 	if !ok {
-		return
+		return false
 	}
-	if sealed := checkpoint.Seal(mark, s.heard, room, &s.keys, st.Keys); sealed != nil {
+	mark := checkpoint.Mark{Session: s.name, At: st.Version, Hash: hash, Program: m.program}
+	var sealed []byte
+	m.telling.do(func() { sealed = checkpoint.Seal(mark, s.heard, room, &s.keys, st.Keys) })
+	if sealed != nil {
 		m.checkpoints.Put(s.name, sealed)
 		s.rested = st.Version
 	}
+	return true
+}
+
+// quiet forgets what was said and read in a session, and keeps its state. It is false where it keeps all of it for now, because the log is
+// late: it would have to tell all of it again. For a while that is worth some memory.
+// Preconditions: s.mu is held.
+func (m *Monitor) quiet(ctx context.Context, s *live) bool {
+	if s.heard == nil && s.spoken == nil || s.loaded && s.weight-int64(s.state.Size()) < m.most>>15 {
+		return true // it takes too little to be worth a look at the log
+	}
+	if !m.rest(ctx, s, &m.room) && m.held.Load() < m.most+m.most/4 {
+		return false
+	}
+	s.heard, s.spoken, s.work, s.facts, s.input, s.asked = nil, nil, nil, facts.Call{}, policy.Input{}, nil
+	if s.loaded {
+		m.count(s)
+	}
+	return true
 }
 
 // restDue reports whether so much was read since the last checkpoint that one is due: a long session is told the latest of its log alone,
@@ -112,4 +140,43 @@ func (m *Monitor) Resume(ctx context.Context, by, via string) error {
 func (m *Monitor) Stopped(ctx context.Context) (*event.Stopped, error) {
 	s, err := m.stopping.Look(ctx)
 	return s, unavailableIf(err)
+}
+
+// slots are for work that takes a processor and waits for nobody. Where very many conversations come back at once, each a few
+// milliseconds of work, whoever writes the log would stand behind all of them each time it is to go on, and be late for everybody.
+type slots chan struct{}
+
+// newSlots makes so many, or a few where nobody says.
+func newSlots(n int) slots {
+	if n <= 0 {
+		n = 4
+	}
+	return make(slots, n)
+}
+
+// do runs something that waits for nothing, and so never for long.
+func (s slots) do(work func()) {
+	s <- struct{}{}
+	defer func() { <-s }()
+	work()
+}
+
+// keepUnwritten keeps the result of a call that could not be written, and that nobody was shown for that: it is written with the next
+// record, before anything is decided. Else nobody would ever know what that call has brought, and the session would be judged for good
+// as one that has forgotten something. A crash still forgets it, and then it is.
+// Preconditions: s.mu is held, and the events are not folded.
+func (s *live) keepUnwritten(events []*event.Event, err error) {
+	if errors.Is(err, ErrConflict) || len(s.waiting)+len(events) > maxWaiting {
+		return
+	}
+	for _, e := range events {
+		if e.Kind != event.ResultSeen {
+			return
+		}
+	}
+	for _, e := range events {
+		s.state.Apply(e) // it is read again before it is used
+	}
+	s.waiting, s.overdue = append(s.waiting, events...), true
+	s.keys.Kept() // with them
 }

@@ -238,8 +238,10 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	if err != nil {
 		return nil, err
 	}
-	tell(c, m.key, kin)
-	retell(c, m.key, words, steps)
+	m.telling.do(func() {
+		tell(c, m.key, kin)
+		retell(c, m.key, words, steps)
+	})
 	if t := &s.state.Traces; s.state.Tainted() && (hashed || !seals || t.Bare || t.Partial()) { // what came in may not be known
 		c.Outside()
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -115,7 +116,7 @@ func held(memory int64) int64 { return max(memory/8*5, 1) }
 
 func newMonitor(cfg *config.Config, o *outside, opts tidemark.Options) (*tidemark.Monitor, error) {
 	opts.Policy, opts.Now, opts.Rand, opts.Electors = cfg.Policy, time.Now, rand.Reader, &cfg.Approvals.Who
-	opts.MaxHeard = held(sessionMemory(cfg))
+	opts.MaxHeard, opts.Processors = held(sessionMemory(cfg)), runtime.GOMAXPROCS(0)
 	if o != nil {
 		o.advise(&opts)
 	}

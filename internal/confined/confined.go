@@ -140,7 +140,8 @@ func (t Tickets) Redeemed(ctx context.Context, hash tool.Digest) (bool, error) {
 	return records > 1, err
 }
 
-// End notes that the command of a ticket has ended, once.
+// End notes that the command of a ticket has ended, once; and once more, with another report, that its box has: what was found in the
+// workspace then only.
 func (t Tickets) End(ctx context.Context, ticket string, exit int, report string, now int64) (event.Box, error) {
 	given, records, err := t.read(ctx, Hash(ticket))
 	switch {
@@ -148,11 +149,16 @@ func (t Tickets) End(ctx context.Context, ticket string, exit int, report string
 		return event.Box{}, err
 	case records == 1:
 		return event.Box{}, ErrNotBegun
-	case records > 2:
+	case records == 3:
+		said, err := t.said(ctx, given.Ticket)
+		if err != nil || said == report {
+			return event.Box{}, errors.Join(ErrUsed, err)
+		}
+	case records > 3:
 		return event.Box{}, ErrUsed
 	}
 	ended := &event.Event{Kind: event.BoxEnded, Time: now, Box: &event.Box{Ticket: given.Ticket, Exit: exit, Report: report}}
-	err = t.Log.Append(ctx, nameOf(given.Ticket), 2, []*event.Event{ended})
+	err = t.Log.Append(ctx, nameOf(given.Ticket), records, []*event.Event{ended})
 	if errors.Is(err, t.Conflict) {
 		return event.Box{}, ErrUsed
 	}
@@ -160,4 +166,21 @@ func (t Tickets) End(ctx context.Context, ticket string, exit int, report string
 		return event.Box{}, fmt.Errorf("note the end of a command: %w", err)
 	}
 	return given, nil
+}
+
+// said is the report of the last record of a ticket.
+func (t Tickets) said(ctx context.Context, hash tool.Digest) (report string, err error) {
+	for rec, err := range t.Log.Load(ctx, nameOf(hash), 0) {
+		if err != nil {
+			return "", fmt.Errorf("read a ticket: %w", err)
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return "", fmt.Errorf("read a ticket: %w", err)
+		}
+		if e.Box != nil {
+			report = e.Box.Report
+		}
+	}
+	return report, nil
 }

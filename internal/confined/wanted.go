@@ -35,6 +35,10 @@ var verbs = map[string]verb{
 	"look":     {"read", true},
 	"submit":   {"send", false},
 
+	"order": {"execute", false},
+	"carry": {"send", false},
+	"bring": {"create", true},
+
 	Keep: {"change", false},
 }
 
@@ -70,7 +74,7 @@ func Free(path string) bool { return path == "program" || path == "command" }
 
 // Brings reports whether what is wanted brings words of others into the output of the command that runs.
 func Brings(w *event.Wanted) bool {
-	return slices.Contains([]string{"read", "connect", "port", "download", "look", "submit"}, w.Verb)
+	return slices.Contains([]string{"read", "connect", "port", "download", "look", "submit", "order", "carry", "bring"}, w.Verb)
 }
 
 // The bounds of what is wanted.
@@ -133,6 +137,7 @@ func Sentence(w *event.Wanted) string {
 	}
 	host := text.Shown(w.Host)
 	at := fmt.Sprintf("%s, port %d", host, w.Port)
+	said := text.Shown(strings.Join(w.Refs, ", "))
 	var out string
 	switch w.Verb {
 	case "read":
@@ -154,7 +159,13 @@ func Sentence(w *event.Wanted) string {
 			out += ", and it becomes " + text.Shown(strings.Join(w.Refs, ", "))
 		}
 	case "look", "submit":
-		out = fmt.Sprintf("%s, in your name, in the repository %s", text.Shown(strings.Join(w.Refs, ", ")), text.Shown(w.Host+"/"+w.Place))
+		out = said + ", in your name, " + service(w)
+	case "order":
+		out = fmt.Sprintf("%s: it is run at %s, where you are signed in, and can do there what you may", said, text.Shown(w.Place))
+	case "carry":
+		out = fmt.Sprintf("%s: %s of the workspace to %s", said, count(len(w.Files), "file"), text.Shown(w.Place))
+	case "bring":
+		out = fmt.Sprintf("%s: files of %s are put into the workspace", said, text.Shown(w.Place))
 	case Keep:
 		out = kept(w)
 	default:
@@ -164,6 +175,18 @@ func Sentence(w *event.Wanted) string {
 		out += fmt.Sprintf(". LOOK CLOSELY: the name has %d characters, and whoever answers for it is told all of them", len(w.Host))
 	}
 	return out
+}
+
+// service is where something is looked at or submitted: a repository, this machine's engine of containers, or a cluster by the name
+// that its owner's settings have for it.
+func service(w *event.Wanted) string {
+	if w.Host == "localhost" {
+		return "by the engine of containers of this machine"
+	}
+	if w.Remote != "" {
+		return fmt.Sprintf("in the cluster %s (%s, port %d)", text.Shown(w.Remote), text.Shown(w.Host), w.Port)
+	}
+	return "in the repository " + text.Shown(w.Host+"/"+w.Place)
 }
 
 // kept names everything that a yes would keep: what is not named is not kept.

@@ -59,6 +59,12 @@ func TestACommandIsConfinedAndItsTicketRedeemedOnce(t *testing.T) {
 		t.Errorf("got %d %s", a.status, a.raw)
 	}
 	wantProblem(t, w.call(agentToken, http.MethodPost, "/v1/box/ended", end), http.StatusConflict, "used already")
+	more := strings.Replace(end, "x.example", "y.example", 1) // when the box has ended, once
+	if a := w.call(agentToken, http.MethodPost, "/v1/box/ended", more); a.status != http.StatusOK {
+		t.Errorf("got %d %s", a.status, a.raw)
+	}
+	wantProblem(t, w.call(agentToken, http.MethodPost, "/v1/box/ended", more), http.StatusConflict, "used already")
+	wantProblem(t, w.call(agentToken, http.MethodPost, "/v1/box/ended", end), http.StatusConflict, "used already")
 	after := w.must(hook.NameAfterToolCall, `{"toolName":"exec","toolCallId":"c1","params":{"command":"make deploy"},"result":"ok"}`, boxing("s"))
 	if got := after.at("tidemark.closed"); got != nil {
 		t.Errorf("closed: %v", got)

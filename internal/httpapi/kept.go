@@ -89,6 +89,9 @@ func (a *API) expand(ctx context.Context, call *tool.Call, c *hook.Context) (con
 // blockText are the words of a result that a model reads: of blocks of text their text, else all of it. Claude Code puts the names of
 // the tools that a sub-agent used before what it says; they are its own.
 func blockText(content []byte) string {
+	if words, ok := ofChild(content); ok {
+		return words
+	}
 	var whole struct {
 		Content []struct {
 			Type string `json:"type"`
@@ -116,3 +119,12 @@ func blockText(content []byte) string {
 
 // builtInName is what tools of the program itself are called: one word, which says nothing.
 var builtInName = regexp.MustCompile(`^[A-Z][A-Za-z]{1,15}$`)
+
+// ofChild are the words of a sub-agent of a framework, beside which the SDKs put its session, and nothing else.
+func ofChild(content []byte) (words string, ok bool) {
+	var members map[string]strictjson.Value
+	if strictjson.Unmarshal(content, &members) != nil || len(members) != 2 || members["childSessionKey"].Kind() != '"' {
+		return "", false
+	}
+	return words, strictjson.Unmarshal(members["content"], &words) == nil
+}

@@ -21,6 +21,8 @@ func (j *judging) act() (Evidence, string) {
 	}
 	r, offer := j.request(), j.assented()
 	switch {
+	case j.w.Deed == Pay && len(j.w.Slots) == 0 && !c.prepared(j.m):
+		return Nothing, "it says nothing of what is paid for, and nothing was put together here"
 	case j.looks && c.agreed == nil:
 		return Said, "it builds, tests or looks"
 	case j.said.decides != 0 && !c.user.wants(j.said.decides):
@@ -34,7 +36,33 @@ func (j *judging) act() (Evidence, string) {
 		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: r.said}
 		return Said, "you asked: " + r.said
 	}
+	if quote := j.certain(); quote != "" && c.agreed == nil {
+		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: quote}
+		return Said, "you asked: " + quote
+	}
 	return j.step(&r)
+}
+
+// prepared reports whether an act of ours made something, or changed it, at the place that a tool is of: what is bought without a word of
+// what it is was put together before.
+func (c *Context) prepared(m *meaning.Meaning) bool {
+	for name := range c.ago {
+		if d := deedOf(c.meaning(name)); d != Read && d != Send && serverOf(name) == serverOf(m.Tool) {
+			return true
+		}
+	}
+	return false
+}
+
+// certain is the order that the certain reader finds for the tool of a call; empty: there is none. It gives the act alone: what the call
+// is done with is held against the words as for any other.
+func (j *judging) certain() string {
+	for _, it := range j.c.words().Items {
+		if it.Tool == j.m.Tool {
+			return it.Quote
+		}
+	}
+	return ""
 }
 
 // step is the evidence for an act that no clause asks for by itself.

@@ -46,7 +46,7 @@ func (c *Context) knownAddress(v string) (Evidence, string) {
 			return Followed, "a list of what was looked up holds it"
 		}
 	}
-	return Nothing, where(&f)
+	return Nothing, c.where(v, &f)
 }
 
 // placed reports whether the user named an address: then a text that bids to open another
@@ -88,7 +88,7 @@ func (c *Context) linked(tool, v string) bool {
 		host, _, _ := strings.Cut(afterScheme(value), "/")
 		return strings.EqualFold(host, u.Host)
 	}
-	return c.index.Written(u.Path, func(step uint64) bool { return records.Asked(step, tool, there) })
+	return c.index.Returned(u.Path, func(step uint64) bool { return records.Asked(step, tool, there) })
 }
 
 // searches reports whether the query of an address asks for words of the user's, by names that say nothing of their own: it is searched.

@@ -109,7 +109,7 @@ func afterScheme(address string) string {
 func (c *Context) carried(address string) (Evidence, string) {
 	e, why := c.address(address)
 	if f := c.index.Of(address); e == Followed && f.Class == origin.Text && !f.Named {
-		e, why = Nothing, where(&f) // to open it is one thing, to pass it on another
+		e, why = Nothing, c.where(address, &f) // to open it is one thing, to pass it on another
 	}
 	switch {
 	case e < Followed && private(address) && private(afterScheme(address)):
@@ -149,14 +149,17 @@ func (c *Context) madeUp(text string, of func(uint64) bool) string {
 var longNumber = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,}`)
 
 // Stray finds what a text holds of results that no source names: addresses, figures and runs of words.
-func (w world) Stray(text string, sources []string) string {
+func (w world) Stray(text string, sources []string) (part, why string) {
 	key := text + "\x00" + strings.Join(slices.Sorted(slices.Values(sources)), "\x00")
 	found, known := w.strays[key]
 	if !known {
 		found = w.stray(text, sources)
 		w.strays[key] = found
 	}
-	return found
+	if found != "" {
+		return found, "it holds what was read elsewhere"
+	}
+	return "", w.blind(text, sources)
 }
 
 // names reports whether a phrase of the owner's names the result of a step as something to pass on. Whom the call is for does not: who
@@ -166,12 +169,7 @@ func (w world) names(step uint64, phrase string) bool {
 	if !all.Names(step, phrase) {
 		return false
 	}
-	low := strings.ToLower(phrase)
-	rest := low
-	for _, who := range w.to.People {
-		rest = strings.ReplaceAll(rest, who, " ")
-	}
-	if rest == low || all.Names(step, rest) {
+	if rest := w.withoutReaders(phrase); rest == strings.ToLower(phrase) || all.Names(step, rest) {
 		return true
 	}
 	author, _ := mandate.AuthorOf(all.Author("", step))
@@ -179,17 +177,9 @@ func (w world) names(step uint64, phrase string) bool {
 }
 
 func (w world) stray(text string, sources []string) string {
-	c, named := w.c, map[uint64]bool{}
+	c, of := w.c, w.passes(sources)
 	if len(sources) == 0 {
 		w.quoted, w.told = false, true
-	}
-	of := func(step uint64) bool {
-		is, known := named[step]
-		if !known {
-			is = slices.ContainsFunc(sources, func(s string) bool { return w.names(step, s) })
-			named[step] = is
-		}
-		return is
 	}
 	if !w.quoted {
 		if v := c.strayValue(text, of); v != "" {
@@ -198,8 +188,11 @@ func (w world) stray(text string, sources []string) string {
 	} else if v := w.private(text, of); v != "" {
 		return v
 	}
-	if v := c.strayRun(text, of); v != "" || !w.told {
+	if v := c.strayRun(text, of); v != "" {
 		return v
+	}
+	if !w.told { // where the agent words it, only what they may not read counts
+		of = w.open(of)
 	}
 	return c.retold(text, of)
 }

@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -79,7 +80,16 @@ func (j *judging) command(l *leaves.Leaf) {
 		j.bad(j.c.dangerous(line), why, "command", value)
 		return
 	}
-	if form, ok := outgoing.Plain(l.Command()); ok && j.c.argued && !j.departs(&form) {
+	form, ok := outgoing.Plain(l.Command())
+	for i := range form.Slots {
+		if s := &form.Slots[i]; s.Role == mandate.Text {
+			if part := j.c.fromBeyond(s.Text); part != "" {
+				j.bad(false, "it leaves this machine with what others may not read", "command", part)
+				return
+			}
+		}
+	}
+	if ok && j.c.argued && !j.departs(&form) {
 		j.bad(false, "it leaves this machine, and I could not find it in your words", "command", l.Command())
 	}
 }
@@ -270,6 +280,10 @@ func (c *Context) pushes(line *shell.Line) (why, value string) {
 		words := make([]string, len(args))
 		for k := range args {
 			words[k] = args[k].Text
+		}
+		if c.laid != nil {
+			const held = "what was written here since holds what %s at step %d brought, and others may not read that"
+			return fmt.Sprintf(held, c.laid.tool, c.laid.step), c.laid.part
 		}
 		p := outgoing.Pushes(words, func(k int) bool { return args[k].Known })
 		unsaid := func(name string) bool { return !c.index.Said(name) }

@@ -57,6 +57,11 @@ type Context struct {
 	author  string                  // who wrote the latest result; "": nobody says
 	readers map[uint64]audience.Set // who may read the result of a step; none: the owner alone
 
+	directory audience.Directory          // members of places, as their servers list them
+	laid      *laid                       // what of them was put into the workspace; nil: nothing
+	fields    map[uint64][]audience.Field // of results that are one record
+	guarded   map[uint64]string           // steps whose result is secret: what says so
+
 	extracted map[string]extracted // values of results that no agent has read, as the agent was given them; nil: none
 
 	executed map[uint64]bool // steps that ran something: the agent says what comes of them
@@ -107,6 +112,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, readers: map[uint64]audience.Set{},
+		guarded: map[uint64]string{}, fields: map[uint64][]audience.Field{},
 		executed: map[uint64]bool{}, composed: map[string]bool{},
 		needed: map[string]bool{}, pages: map[string]*page.Page{},
 		records: mandate.NewLater(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},

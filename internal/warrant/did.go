@@ -39,6 +39,7 @@ func (c *Context) doing(m *meaning.Meaning, args *tool.Args) []byte {
 		return nil
 	}
 	c.memory.files = nil
+	c.lays(m, values)
 	c.does(m, values)
 	for _, in := range c.unwrap(m, fields) { // nobody knows which of the two runs
 		c.did(in.tool.Tool, nil)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -303,36 +302,6 @@ func (c *Context) Dictated(args *tool.Args) bool {
 	return len(values) > 0 && len(values) <= mostDictated && !slices.ContainsFunc(values, func(l leaves.Leaf) bool {
 		return !l.Flag && strings.TrimSpace(l.Text) != "" && !c.index.Said(l.Text)
 	})
-}
-
-// readers are who reads what a call sends: those it names, or, where it names nobody, everybody.
-func (j *judging) readers(values []leaves.Leaf) audience.Set {
-	var names []string
-	for i := range values {
-		if l := &values[i]; l.Quoted && j.roleOf(l) == mandate.Aim {
-			names = append(names, split(l.Text)...)
-		}
-	}
-	if len(names) == 0 {
-		return audience.Everybody()
-	}
-	return audience.Of(names...)
-}
-
-// private finds a figure or a code that is of results which the owner did not name, and which somebody would read who may not: in
-// digits, in words or spaced out. Words in a row are looked for whoever may read them: who has a letter already may still be told
-// something in the owner's name that its writer worded.
-func (w world) private(text string, of func(uint64) bool) string {
-	c := w.c
-	may := func(step uint64) bool { return of(step) || c.readers[step].Covers(w.to) }
-	found := ""
-	eachFigure(text, func(v string) bool {
-		if c.strays(v, may) || len(v) >= fewApart && len(v) <= mostApart && countDigits(v) == len(v) && c.strays(spacedOut(v), may) {
-			found = v
-		}
-		return found == ""
-	})
-	return found
 }
 
 // spacedOut is a figure as it stands where its digits stand apart: a code that is read out.

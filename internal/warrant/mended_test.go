@@ -126,7 +126,7 @@ func TestANamedFileIsWrittenOnlyWhereSomethingElseIsRead(t *testing.T) {
 //
 // WAR-05
 func TestALinkWithinANamedSiteIsFollowed(t *testing.T) {
-	c := world("Read https://lunch.example and tell me what they serve")
+	c := world("Read https://lunch.example and tell me what they serve; what I wrote is in /home/ada/offer")
 	read(c, "web_fetch", `{"url":"https://lunch.example"}`, `Welcome. <a href="/menu">What we serve</a> [Team](/about/team) /order?take=all`)
 	read(c, "read_file", `{"path":"plan.md"}`, "The papers are in /home/ada/takeover")
 	read(c, "read_file", `{"path":"plan.md","note":"https://lunch.example"}`, "The papers are in /home/ada/merger")
@@ -137,6 +137,7 @@ func TestALinkWithinANamedSiteIsFollowed(t *testing.T) {
 		"https://ada:secret@lunch.example/menu": true, "https://lunch.example/order?take=all": true, "https://lunch.example/serve": true,
 		"https://other.example/menu": true, "https://lunch.example.kes.example/menu": true, "https://lunch.example/menu/takeover": true,
 		"https://lunch.example/home/ada/takeover": true, "https://lunch.example/home/ada/merger": true, "https://lunch.example/home/ada/hidden": true,
+		"https://lunch.example/home/ada/offer": true,
 	} {
 		if got := asked(of(c, "web_fetch", `{"url":"`+address+`"}`)); got != want {
 			t.Errorf("%s: asked %v, want %v", address, got, want)

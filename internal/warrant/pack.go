@@ -15,7 +15,7 @@ import (
 // themselves, pairs that held before), nor what is worked out from the rest when it is asked for. Whoever keeps the bytes seals them.
 
 // PackVersion is the first byte of a packed conversation. It changes with its form and with what is read out of texts.
-const PackVersion = 5
+const PackVersion = 6
 
 // Pack writes the conversation, and reports whether it could: not where it knows earlier steps by hashes alone, or where results were too
 // many to be kept beside what was read in them. What the user said stands in it as they said it.
@@ -39,6 +39,14 @@ func (c *Context) Pack(w *pack.Writer) bool {
 		w.Bool(s.Public)
 		w.Texts(s.People)
 	})
+	c.directory.Pack(w)
+	pack.Map(w, c.guarded, w.Uint, w.Text)
+	pack.Map(w, c.fields, w.Uint, func(f []audience.Field) { audience.PackFields(w, f) })
+	if w.Bool(c.laid != nil); c.laid != nil {
+		w.Text(c.laid.part)
+		w.Text(c.laid.tool)
+		w.Uint(c.laid.step)
+	}
 	pack.Map(w, c.extracted, w.Text, func(e extracted) {
 		w.Uint(e.step)
 		w.Text(e.tool)
@@ -85,6 +93,12 @@ func (c *Context) Unpack(r *pack.Reader, key []byte) bool {
 		s.Public = public
 		return s
 	})
+	c.directory.Unpack(r)
+	c.guarded = pack.ReadMap(r, r.Uint, r.Text)
+	c.fields = pack.ReadMap(r, r.Uint, func() []audience.Field { return audience.UnpackFields(r) })
+	if r.Bool() {
+		c.laid = &laid{r.Text(), r.Text(), r.Uint()}
+	}
 	c.extracted = pack.ReadMap(r, r.Text, func() extracted { return extracted{r.Uint(), r.Text()} })
 	for _, set := range []*map[string]bool{&c.needed, &c.refused, (*map[string]bool)(&c.own), &c.things, &c.newIDs, &c.composed} {
 		*set = r.Set()

@@ -153,7 +153,7 @@ func TestWhatIsKnownByHashesIsNotPacked(t *testing.T) {
 func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 	fates := map[string]string{
 		"Context": `user spoken index argued outside papers lists needed beyond readers unheard proposed assented foreign lost refused asked own
-			things actedAt ago past records newIDs pages contracts task unread asking executed composed extracted
+			things actedAt ago past records newIDs pages contracts task unread asking executed composed extracted directory fields guarded laid
 			| vocabulary station tools names offered host control others servers memory secret defined lookedFor
 			| said saidWords saidNumbers saidParts shell namings spelt room callables wordless blank worded offers telling withheld author gone`,
 		"heard":     "clauses turn stems looks delegates prices | vocabulary |",
@@ -177,6 +177,10 @@ func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 		"Item":      "ID Tool Quote Step Times Per If Pin Message Worded Args Except Or | | index",
 		"Source":    "How What Of Is | | forms For Verbatim",
 		"Set":       "Public People | |",
+		"Directory": "rosters | |",
+		"roster":    "members turn | |",
+		"Field":     "Key Value | |",
+		"laid":      "part tool step | |",
 		"Withheld":  "| | Stems Quote",
 		"Ban":       "Act What First | | Spares",
 		"Later":     "results | | records read size gone",

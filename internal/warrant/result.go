@@ -32,6 +32,7 @@ type Result struct {
 type Readers struct {
 	Private bool // its server, or the policy, says that it is for nobody else
 	Public  bool // the policy says, or lets its server say, that anybody may
+	Secret  bool // the policy says that it is secret
 }
 
 // narrow is who may read a result after all: nobody else, where anything says so.
@@ -108,11 +109,30 @@ func (c *Context) shares(m *meaning.Meaning, values []leaves.Leaf, r *Result, fr
 	s := audience.Set{Public: m.Reaches || slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })}
 	c.author = ""
 	if !s.Public && !free {
-		s, c.author = audience.Read(r.Content), audience.Author(r.Content)
+		s, c.author = audience.Read(r.Content, owner(m.Tool)), audience.Author(r.Content)
 	}
 	if s = r.Readers.narrow(s); s.Public || len(s.People) > 0 {
 		c.readers[r.Step] = s
 	}
+	if f := audience.Fields(r.Content); len(f) > 1 && !s.Public {
+		c.fields[r.Step] = f
+	}
+	switch field := audience.Secret(r.Content); {
+	case r.Held || s.Public: // the agent has not read it, or anybody may
+	case r.Readers.Secret:
+		c.guarded[r.Step] = "the policy calls secret"
+	case field != "" && !c.host.owns(m.Tool):
+		c.guarded[r.Step] = "has a field for " + field
+	}
+	if !free && !r.Held && !r.Failed {
+		words := leaves.NameWords(c.names[m.Tool])
+		c.directory.Learn(audience.Listing{Server: owner(m.Tool), Name: words, Args: values, Content: r.Content, Turn: c.user.turn})
+	}
+}
+
+// owner is whose places a tool speaks of: its server's.
+func owner(tool string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(tool, unprefixed(tool)), "__")
 }
 
 // Shared is who wrote the latest result and who may read it besides the user, in words; empty: nobody says, and nobody may.
@@ -160,6 +180,9 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 // acted keeps what an act of our own was done to and what it returned.
 func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more bool) {
 	c.actedAt = r.Step
+	if m.Act != meaning.Send { // a text changes no members
+		c.directory.Forget(owner(m.Tool), texts(values))
+	}
 	c.madeBy(r.Content, values)
 	c.madeHere(r.Content, values)
 	if m.Thing != "" {

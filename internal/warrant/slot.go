@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -161,9 +162,10 @@ func (j *judging) slot(k Kind, path, value string, e Evidence, why string) {
 }
 
 // composed improves the evidence for a value that the agent may make up, unless it stands in
-// what others wrote.
+// what others wrote. A file that attacks are after is nobody's to make up: a text may describe it without a word of its name.
 func (j *judging) composed(value string, e Evidence, why, instead string) (Evidence, string) {
-	if e == Nothing && !j.c.inText(value) {
+	sought := strings.ContainsAny(value, `/\~.`) && !strings.ContainsFunc(value, unicode.IsSpace) && sensitive(value)
+	if e == Nothing && !j.c.inText(value) && !sought {
 		return Agent, instead
 	}
 	return e, why

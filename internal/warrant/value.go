@@ -71,7 +71,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	if e, why := c.path(v); e > Nothing {
 		return e, why
 	}
-	return Nothing, where(&f)
+	return Nothing, c.where(v, &f)
 }
 
 // returned reports whether an earlier act of ours returned a value: where something goes, one that the user's words alone made.
@@ -88,7 +88,7 @@ func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence
 	c, final := j.c, j.w.Deed.final() || j.w.Deed == Execute
 	switch {
 	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
-		return Nothing, "somebody else speaks for it: " + text.Quote(f.Excerpt)
+		return Nothing, "somebody else speaks for it: " + text.Quote(c.around(v, f))
 	case f.Beside && (aim || final), final && !c.singles(v):
 		return Nothing, "of a record beside the one you named"
 	case c.recordContested(v), c.index.Spoken(v):
@@ -247,7 +247,7 @@ func (c *Context) numbered(v string, called []string) bool {
 }
 
 // where says where a value stands, for people.
-func where(f *origin.Finding) string {
+func (c *Context) where(v string, f *origin.Finding) string {
 	from := "a message"
 	if f.Tool != "" {
 		from = fmt.Sprintf("%s at step %d", f.Tool, f.Step)
@@ -256,10 +256,27 @@ func where(f *origin.Finding) string {
 	case origin.Unseen:
 		return "it stands nowhere in what was said or read"
 	case origin.Text:
-		return "it stands in the text of " + from + ": " + text.Quote(f.Excerpt)
+		return "it stands in the text of " + from + ": " + text.Quote(c.around(v, f))
 	}
 	return fmt.Sprintf("field `%s` of %s", f.Path, from)
 }
+
+// around is the text around a value as far as a reason quotes it, which goes to chats, to the log and to the agent: of what nobody else
+// may read no figure but the value's own. The words stay: they may be what misled the agent.
+func (c *Context) around(v string, f *origin.Finding) string {
+	if set := c.readers[f.Step]; f.Tool == "" || set.Public || len(set.People) > 0 {
+		return f.Excerpt
+	}
+	return nearby.ReplaceAllStringFunc(f.Excerpt, func(figure string) string {
+		if strings.Contains(v, figure) || strings.Contains(figure, v) {
+			return figure
+		}
+		return figure[:1] + "…"
+	})
+}
+
+// nearby is a number of three digits and more, however it is grouped.
+var nearby = regexp.MustCompile(`[0-9](?:[ .,'/-]?[0-9]){2,}`)
 
 // Whence is where a value comes from, for the eyes of whoever is asked. What others wrote in it is quoted.
 type Whence struct {

@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,8 +10,14 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/patient"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
+
+// recordsAlone is a log that says whether it takes records.
+type recordsAlone struct{ tidemark.Store }
+
+func (recordsAlone) Ping(context.Context) error { return nil }
 
 // The hash of a record is the one that the record has, whichever store is asked.
 func TestTheHashOfARecord(t *testing.T) {
@@ -19,7 +26,18 @@ func TestTheHashOfARecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for name, inner := range map[string]tidemark.Store{"that knows hashes": file, "that knows records alone": memory.New()} {
+	other, err := sqlite.Open(t.Context(), t.TempDir()+"/log.db", sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	hurried := patient.New(other, time.Hour)
+	defer hurried.Close()
+	alone := patient.New(recordsAlone{memory.New()}, time.Hour)
+	defer alone.Close()
+	for name, inner := range map[string]tidemark.Store{
+		"that knows hashes": file, "that knows records alone": memory.New(), "with a limit": hurried, "with a limit, that knows records alone": alone,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := notify.New(inner)
 			for at := range uint64(3) {

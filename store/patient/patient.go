@@ -250,6 +250,24 @@ func (s *Store) Load(ctx context.Context, session string, after uint64) iter.Seq
 	return Stream(ctx, s, func(ctx context.Context) iter.Seq2[audit.Record, error] { return s.log.Load(ctx, session, after) })
 }
 
+// HashAt is the hash of a session's record, within the limit; the zero Hash where there is none.
+func (s *Store) HashAt(ctx context.Context, session string, at uint64) (hash audit.Hash, err error) {
+	h, ok := s.log.(interface {
+		HashAt(ctx context.Context, session string, at uint64) (audit.Hash, error)
+	})
+	if ok {
+		err = s.Do(ctx, func(ctx context.Context) (err error) { hash, err = h.HashAt(ctx, session, at); return err })
+		return hash, err
+	}
+	for rec, err := range s.Load(ctx, session, at-1) {
+		if err == nil && rec.Seq == at {
+			hash = rec.Hash
+		}
+		return hash, err
+	}
+	return hash, nil
+}
+
 // Stream is something that is read from the store's database, within the limit.
 func Stream[T any](ctx context.Context, s *Store, read func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

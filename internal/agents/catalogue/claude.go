@@ -29,7 +29,7 @@ var claudeTools = map[string]string{
 	"WebFetch": "web_fetch", "WebSearch": "web_search",
 	"Task": "sessions_spawn", "Agent": "sessions_spawn", "TaskOutput": "sessions_history", "AgentOutputTool": "sessions_history",
 	"Skill": "read", "TodoWrite": own, "TaskCreate": own, "TaskUpdate": own, "TaskList": own, "TaskGet": own,
-	"EnterPlanMode": own, "ExitPlanMode": own, "AskUserQuestion": own,
+	"EnterPlanMode": own, "ExitPlanMode": own, "AskUserQuestion": own, "ToolSearch": own,
 }
 
 func claude() *Agent {

@@ -24,6 +24,9 @@ func TestToolsAndParametersGetTheNamesPolicyKnows(t *testing.T) {
 		{"claude", "mcp__read", `{}`, "mcp__read", `{}`},
 		{"claude", "read", `{}`, "claude__read", `{}`},
 		{"claude", "TodoWrite", `null`, "session_status", `{}`},
+		{"claude", "ToolSearch", `{"query":"select:WebSearch","max_results":3}`, "session_status", `{"max_results":3,"query":"select:WebSearch"}`},
+		{"claude", "mcp__evil__ToolSearch", `{"query":"x"}`, "evil__ToolSearch", `{"query":"x"}`}, // a server's, whatever its name
+		{"claude", "toolsearch", `{}`, "toolsearch", `{}`},
 		{"claude", "Frobnicate", `{"x":1}`, "Frobnicate", `{"x":1}`},
 		{"claude", "Read", `{"file_path":"/a","path":"/a"}`, "read", `{"path":"/a"}`},
 		{"claude", "Read", `{"file_path":"/a","path":null}`, "read", `{"path":"/a"}`},

@@ -30,7 +30,17 @@ const (
 // of which each connection has two. What is not counted there would be taken from the heap's room, until the collector
 // did nothing but run; and since it looks through all of them each time, many of them give the heap more room.
 func Limit(live, beside uint64) int64 {
-	return int64(live + max(room, live/share, beside/2) + max(other, beside+spare)) // no machine has so much
+	return int64(live + grow(live, beside) + max(other, beside+spare)) // no machine has so much
+}
+
+// grow is by how many bytes the heap may grow before it is collected.
+func grow(live, beside uint64) uint64 { return max(room, live/share, beside/2) }
+
+// Percent says the same as the collector wants to hear it, where so many bytes of a heap are in use and it looks through so many: of
+// them, and of what is beside them. It is this that has the collector run, and not the limit: to a limit what is free between things
+// that are in use counts as used, and a heap with many such holes would be collected without end.
+func Percent(live, beside, scanned uint64) int {
+	return int(min(percent, grow(live, beside)*100/max(scanned, 1))) // at most percent
 }
 
 const (
@@ -67,15 +77,18 @@ func Keep(ctx context.Context) {
 	}()
 }
 
-// pace sets the limit anew each time the collector has run. Near it the runtime collects more
-// often and gives back what it has spare.
+// pace sets both anew each time the collector has run. Near the limit the runtime gives back what it
+// has spare.
 type pace struct{ over atomic.Bool }
 
 func (p *pace) set() {
 	if p.over.Load() {
 		return
 	}
-	debug.SetMemoryLimit(Limit(read(live), beside()))
+	used, around := read(live), beside()
+	held := read("/memory/classes/heap/objects:bytes") + read("/memory/classes/heap/unused:bytes")
+	debug.SetGCPercent(Percent(used, around, used+read("/gc/scan/stack:bytes")+read("/gc/scan/globals:bytes")))
+	debug.SetMemoryLimit(Limit(used, around) + int64(held-min(held, used))) // with the holes, as they are once all of it is swept
 	type mark struct{ p *pace }
 	runtime.AddCleanup(&mark{p}, func(p *pace) { p.set() }, p) // nobody holds the mark: it goes with the next collection
 }

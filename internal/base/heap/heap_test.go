@@ -20,6 +20,18 @@ func TestALargeHeapGrowsByASmallerShare(t *testing.T) {
 	}
 }
 
+// The collector is told the same as a part of what it looks through.
+func TestTheCollectorIsToldAShare(t *testing.T) {
+	for _, x := range []struct {
+		live, beside, scanned uint64
+		want                  int
+	}{{0, 0, 0, 400}, {2, 0, 3, 400}, {9, 0, 9, 200}, {16, 0, 18, 100}, {400, 0, 400, 50}, {16, 200, 50, 200}} {
+		if got := heap.Percent(x.live<<20, x.beside<<20, x.scanned<<20); got != x.want {
+			t.Errorf("%d MiB in use, %d beside it, %d looked through: got %d %%, want %d", x.live, x.beside, x.scanned, got, x.want)
+		}
+	}
+}
+
 // settled is the limit once nothing is left of what other tests took.
 func settled() int64 {
 	for last, same := int64(0), 0; ; {
@@ -102,3 +114,37 @@ func wait(frame *[32 << 10]byte, there *sync.WaitGroup, gone <-chan struct{}) {
 	<-gone
 	frame[1]++
 }
+
+// Holes are what others left free between what is in use: they go to nobody until what is beside them goes too. Where they took the
+// heap's room, a server that let many conversations go did nothing but collect.
+func TestHolesTakeNothingFromTheHeap(t *testing.T) {
+	begin(t)
+	const size, every = 128, 8
+	kept := make([]*[size]byte, 0, 1<<20/every)
+	for i := range 1 << 20 {
+		if one := new([size]byte); i%every == 0 {
+			kept = append(kept, one)
+		} else {
+			last = one
+		}
+		if i == 0 {
+			debug.SetGCPercent(-1) // until all of them are there
+			debug.SetMemoryLimit(math.MaxInt64)
+		}
+	}
+	debug.SetGCPercent(400)
+	settled()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const made = 128 << 20
+	for range made / 1024 {
+		last = new([1024]byte)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.NumGC - before.NumGC; got > made/(8<<20) {
+		t.Errorf("the collector ran %d times while %d MiB were made beside holes of %d MiB", got, made>>20, (before.HeapInuse-before.HeapAlloc)>>20)
+	}
+	runtime.KeepAlive(kept)
+}
+
+var last any // what was made last, so that it is made

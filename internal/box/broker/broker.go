@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,8 @@ type Options struct {
 	Sums string
 	// Pins are the lists of packages that are as they were before others had a say here; nil: none is known.
 	Pins Pins
+	// Engine is the socket of the engine of containers, where it is at no usual place.
+	Engine string
 	// Inside runs a command in the session's box, which has no way out that was not asked about.
 	Inside func(ctx context.Context, c box.Command) (box.Exit, error)
 	// SignIn is what signs the owner in at a service, found with this machine's programs; nil: nobody can.
@@ -109,6 +112,8 @@ type File struct {
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Binary  bool   `json:"binary,omitempty"`
+	Size    int64  `json:"size,omitempty"` // of one that is sent whole
+	sum     [sha256.Size]byte
 }
 
 // Prepare finds out what a form would do. Nothing is asked outside for it.
@@ -118,6 +123,12 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.gh(ctx, f)
 	case "curl":
 		return b.curl(f)
+	case "ssh", "scp", "rsync":
+		return b.secureShell(ctx, f)
+	case "kubectl":
+		return b.kubectl(ctx, f)
+	case "docker":
+		return b.docker(f)
 	}
 	switch f.Program + " " + f.Verb {
 	case "git push":
@@ -138,7 +149,7 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.install(f, "uv")
 	case "uv sync":
 		return b.locked(f, "uv")
-	case "pnpm install", "pnpm i", "yarn install", "cargo fetch":
+	case "pnpm install", "pnpm i", "yarn install", "cargo fetch", "bundle install":
 		return b.locked(f, f.Program)
 	case "pip install", "pip3 install", "python -m pip install", "python3 -m pip install":
 		if f.Slot("requirement") != "" {
@@ -172,6 +183,29 @@ type chamber struct {
 
 // chamber makes a box that reaches some places and reads some paths besides.
 func (b *Broker) chamber(dir string, to []place, env, read []string) (*chamber, error) {
+	if len(to) == 0 {
+		return b.around(dir, nil, env, read)
+	}
+	return b.around(dir, func(o *relay.Options) {
+		o.Let = func(_ context.Context, a relay.Ask) relay.Decision {
+			return relay.Decision{Allow: slices.Contains(to, place{a.Host, a.Port}), Why: "only " + to[0].host + " was allowed"}
+		}
+	}, env, read)
+}
+
+// around makes a box around a folder, with a relay. Without one nothing leaves it.
+func (b *Broker) around(dir string, way func(*relay.Options), env, read []string) (*chamber, error) {
+	if way == nil {
+		return b.through(dir, nil, env, read)
+	}
+	o := b.opts.Relay
+	o.Hosts, o.Ports = nil, nil
+	way(&o)
+	return b.through(dir, relay.New(o), env, read)
+}
+
+// through makes a box around a folder, with a way out of it.
+func (b *Broker) through(dir string, way box.Way, env, read []string) (*chamber, error) {
 	w := b.opts.Want
 	given := append([]string{
 		"HOME=" + w.Home, "LANG=C.UTF-8", "PATH=" + b.programs(),
@@ -183,15 +217,7 @@ func (b *Broker) chamber(dir string, to []place, env, read []string) (*chamber, 
 	}
 	want := box.Want{
 		Workspace: dir, Home: w.Home, State: filepath.Join(b.opts.State, "out-"+rand.Text()[:12]), Hide: slices.Clone(w.Hide), Read: read,
-		Env: given, Keep: keep, First: w.First,
-	}
-	if len(to) > 0 {
-		o := b.opts.Relay
-		o.Hosts, o.Ports = nil, nil
-		o.Let = func(_ context.Context, a relay.Ask) relay.Decision {
-			return relay.Decision{Allow: slices.Contains(to, place{a.Host, a.Port}), Why: "only " + to[0].host + " was allowed"}
-		}
-		want.Out = relay.New(o)
+		Env: given, Keep: keep, First: w.First, Out: way,
 	}
 	made, err := box.Open(want)
 	if err != nil {

@@ -127,6 +127,8 @@ func (x *installing) inside(shown string) []string {
 		script := `to=$(pnpm store path) && to=${to%/*} && { ` + into + `; } 2>/dev/null ||
 			export npm_config_store_dir="$0" pnpm_config_store_dir="$0"; exec "$@"`
 		return slices.Concat([]string{"sh", "-c", script, shown}, x.argv)
+	case "bundle":
+		return slices.Concat(x.argv, []string{"--local"})
 	case "yarn":
 		return slices.Concat(x.argv, []string{"--offline"})
 	}

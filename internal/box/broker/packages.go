@@ -141,6 +141,8 @@ func (x *installing) command(dir string) []string {
 		return x.yarn(dir)
 	case "cargo":
 		return x.cargo(dir)
+	case "bundle":
+		return x.bundle(dir)
 	}
 	if x.manager == "npm" {
 		verb, what := "install", x.names
@@ -184,6 +186,8 @@ func (x *installing) offline(shown string) []string {
 		return []string{"YARN_CACHE_FOLDER=" + shown, noOther}
 	case "cargo":
 		return nil
+	case "bundle":
+		return []string{"BUNDLE_CACHE_PATH=" + shown, "BUNDLE_DISABLE_VERSION_CHECK=1", "BUNDLE_FROZEN=true"}
 	case "uv":
 		out := []string{"UV_CACHE_DIR=" + shown, "UV_OFFLINE=1", "UV_PYTHON_DOWNLOADS=never", "UV_LINK_MODE=copy"}
 		if x.list != "" {

@@ -29,12 +29,13 @@ func newMarket(t *testing.T) *office {
 	o.pip(mux)
 	o.goProxy(mux)
 	o.crates(mux)
+	o.gems(mux)
 	o.others(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
 		o.seen = append(o.seen, r.Host+r.URL.Path)
 		o.mu.Unlock()
 		mux.ServeHTTP(w, r)
-	}), "proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "registry.yarnpkg.com", "index.crates.io", "static.crates.io", "pypi.org",
+	}), "proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "registry.yarnpkg.com", "index.crates.io", "static.crates.io", "rubygems.org", "pypi.org",
 		"files.pythonhosted.org")
 	return o
 }

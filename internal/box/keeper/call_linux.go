@@ -261,6 +261,7 @@ func (c *call) told(e Ended, h *held) {
 		defer k.work.Done()
 		if e.Report = (&box.Report{}); h != nil {
 			e.Report = h.box.Standing()
+			h.tells(len(e.Report.Aside))
 		}
 		tell(k.o, e)
 	}()

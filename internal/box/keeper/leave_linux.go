@@ -188,7 +188,10 @@ func wantedOf(q *broker.Question, line string) Wanted {
 			break
 		}
 		stat := fmt.Sprintf("+%d -%d", f.Added, f.Removed)
-		if f.Binary {
+		switch {
+		case q.Program != "git":
+			stat = fmt.Sprintf("(%d bytes)", f.Size)
+		case f.Binary:
 			stat = "binary"
 		}
 		w.Files = append(w.Files, short(f.Path)+" "+stat)

@@ -194,3 +194,15 @@ func TestWhatTheBrokerCannotDoIsNotRun(t *testing.T) {
 	}
 	l.nothing("a tag")
 }
+
+// BOX-02: an order to another computer that the owner gave in these words is run by the broker, unasked: it reaches that computer, which
+// speaks no ssh here.
+func TestAnOrderToAnotherComputer(t *testing.T) {
+	needs(t, "ssh")
+	l := newLive(t, "")
+	l.spoken("s", "Restart the service over there: ssh deploy@web.acme.example 'systemctl restart web'")
+	code, out := l.runsPlain("s", "ssh deploy@web.acme.example 'systemctl restart web'")()
+	if code != 255 || !strings.Contains(out, "Connection closed by 127.0.0.1 port 22") {
+		t.Errorf("%d %q", code, out)
+	}
+}

@@ -97,6 +97,7 @@ type held struct {
 	commands int
 	said     int   // how much of what was put aside was told
 	ended    Ended // of the last command
+	told     int   // how many files the monitor has heard of that were put aside
 	closed   bool
 }
 
@@ -289,7 +290,7 @@ func (s *shelf) ends(h *held) bool {
 	h.mu.Lock()
 	was := h.closed
 	h.closed = true
-	last := h.ended
+	last, told := h.ended, h.told
 	h.mu.Unlock()
 	if was || h.box == nil {
 		return false
@@ -306,7 +307,7 @@ func (s *shelf) ends(h *held) bool {
 	if err := h.record.settle(); err != nil {
 		s.o.Say("take down what a box left: %v", err)
 	}
-	if last.Ticket != "" && len(report.Aside) > 0 { // what was found at the end only
+	if last.Ticket != "" && len(report.Aside) > told { // what was found at the end only
 		last.Report = report
 		tell(s.o, last)
 	}
@@ -434,6 +435,13 @@ func (h *held) last(e Ended) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = e
+}
+
+// tells takes down of how many files that were put aside the monitor is told.
+func (h *held) tells(aside int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.told = max(h.told, aside)
 }
 
 // grantOf is what the box of a session is for.

@@ -64,6 +64,9 @@ type Options struct {
 	// Machine are the ports at which services of this machine listen now: somebody who wants one is held, and asked about. nil: none.
 	Machine func() []int
 
+	// Known is the one computer that can be reached, in the place of all others, names and the proxy; nil: as above.
+	Known *Known
+
 	// How the relay reaches others; nil: as this machine does.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
@@ -124,6 +127,9 @@ func (r *Relay) open(n network) error {
 		return errors.New("the relay is that of another box")
 	}
 	r.net = n
+	if r.opts.Known != nil {
+		return r.openKnown(r.opts.Known)
+	}
 	names, err := n.ListenPacket(box.NameServer)
 	if err != nil {
 		return err

@@ -108,14 +108,18 @@ func boxed(t *testing.T, r *rig) {
 }
 
 // prefixed: with its commands started by our program Claude Code is as it was. Its user's rules are about the model's line, folders that
-// commands change to are kept, in a session to which nobody else has spoken commands run as ever, and servers and hooks of others start. Where
-// a repository takes the program away, commands are asked about.
+// commands change to are kept, in a session to which nobody else has spoken commands run as ever, and servers and hooks of the user's start.
+// Where a repository takes the program away, nothing goes on.
 func prefixed(t *testing.T, r *rig) {
+	r.settle = func(w *world) error {
+		w.write(w.home, ".claude/settings.json", `{"permissions":{"deny":["Bash(touch:*)"]},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo hooked > hooked.txt"}]}]}}`)
+		return nil
+	}
+	defer func() { r.settle = nil }()
 	w := open(t, r, with{box: true})
 	defer w.tidemark("box", "end")
 	build(w)
 	w.write(w.work, "deep/er/x.txt", "here")
-	w.write(w.work, ".claude/settings.json", `{"permissions":{"deny":["Bash(touch:*)"]},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo hooked > hooked.txt"}]}]}}`)
 	if err := r.attach(w); err != nil {
 		t.Fatal(err)
 	}
@@ -160,9 +164,9 @@ func prefixed(t *testing.T, r *rig) {
 	}
 	w.write(w.work, ".claude/settings.json", `{"env":{"CLAUDE_CODE_SHELL_PREFIX":""}}`)
 	w.model.script(r.run(w, "sh ./build.sh"), step{say: done})
-	w.turn("Go on.")
-	if exists(filepath.Join(w.home, "planted")) || !strings.Contains(w.model.latest(), "no command runs in this folder until it is taken out") {
-		t.Error("a repository took the program away, and the command ran")
+	printed = w.turn("Go on.")
+	if exists(filepath.Join(w.home, "planted")) || !strings.Contains(printed, "nothing goes on here") {
+		t.Errorf("a repository took the program away, and the command ran, or nobody was told why not:\n%s", tail([]byte(printed)))
 	}
 }
 

@@ -189,6 +189,9 @@ func (m *model) next(a asked, body string) (step, int) {
 		if strings.Contains(body, circles) {
 			return step{say: `{"unproductive_state_analysis":"It goes on.","` + circles + `":0}`}, 0
 		}
+		if _, page, ok := strings.Cut(body, "Web page content"); ok { // Claude Code has a model read pages
+			return step{say: "The page says" + page[:min(len(page), 2000)]}, 0
+		}
 		return step{say: "A short title"}, 0
 	}
 	if first, _, _ := strings.Cut(body, `"assistant"`); m.mark != "" && strings.Contains(first, m.mark) && len(m.sub) > 0 {

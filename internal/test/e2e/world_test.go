@@ -39,6 +39,8 @@ type world struct {
 	extra   []string      // flags with which the agent is started besides
 	enough  time.Duration // a turn that takes longer is ended, and that is no failure
 	held    time.Duration // how long a call of it waits for its answer, besides
+	more    []string      // of the environment
+	spare   string        // a port that nobody has
 }
 
 // with is what a story wants besides the ordinary.
@@ -131,7 +133,7 @@ func (w *world) environment() []string {
 	return append([]string{
 		"HOME=" + w.home, "TERM=dumb", "LANG=C.UTF-8", "NO_COLOR=1", "TIDEMARK_DATA=" + w.data, "TMPDIR=" + w.home,
 		"PATH=" + filepath.Join(cache(), "bin") + string(filepath.ListSeparator) + os.Getenv("PATH"),
-	}, w.rig.env(w)...)
+	}, append(w.rig.env(w), w.more...)...)
 }
 
 // keep copies what a failed story left behind, for the person who looks into it.

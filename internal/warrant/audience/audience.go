@@ -102,13 +102,17 @@ const shown = 4 // people who are named
 // mail is an address in a field that may hold a name beside it.
 var mail = regexp.MustCompile(`[^\s<>"',;()]+@[^\s<>"',;()]+\.[^\s<>"',;().]+`)
 
-var counts = regexp.MustCompile(`^(?:[0-9]{0,6}|true|false|null)$`)
+// small says little by itself; a larger number is one of how many there are only by its name.
+var (
+	small  = regexp.MustCompile(`^(?:[0-9]{0,2}|true|false|null)$`)
+	counts = regexp.MustCompile(`^[0-9]{1,6}$`)
+)
 
 // most bounds the content whose structure is looked at. What is longer is the owner's.
 const most = 256 << 10
 
 // Read is who may read a result by the structure that its server printed.
-func Read(content []byte) Set {
+func Read(content []byte, server string) Set {
 	if len(content) > most {
 		return Set{}
 	}
@@ -116,7 +120,7 @@ func Read(content []byte) Set {
 	if !ok || v.Shape == origin.Scalar {
 		return head(content)
 	}
-	r := reading{all: Everybody()}
+	r := reading{all: Everybody(), server: server}
 	r.value(&v, nil, 0)
 	if !r.some {
 		return Set{}
@@ -127,7 +131,7 @@ func Read(content []byte) Set {
 // head is who may read a letter that was printed.
 func head(content []byte) Set {
 	v := headed(content)
-	own, _ := ofRecord(&v)
+	own, _ := ofRecord(&v, "")
 	return own
 }
 
@@ -149,8 +153,9 @@ func headed(content []byte) origin.Value {
 
 // reading is a result while it is looked through.
 type reading struct {
-	all  Set
-	some bool // something in it says who may
+	all    Set
+	some   bool // something in it says who may
+	server string
 }
 
 const deepest = 6
@@ -162,7 +167,7 @@ func (r *reading) value(v *origin.Value, in *Set, depth int) {
 		return
 	}
 	if v.Shape == origin.Object {
-		if own, ok := ofRecord(v); ok {
+		if own, ok := ofRecord(v, r.server); ok {
 			r.some, in = true, &own
 		}
 	}
@@ -171,7 +176,7 @@ func (r *reading) value(v *origin.Value, in *Set, depth int) {
 		switch key := strings.ToLower(k.Key); {
 		case k.Shape != origin.Scalar:
 			r.value(k, r.within(v, key, in), depth+1)
-		case counts.MatchString(k.Text): // how many there are
+		case small.MatchString(k.Text), totals[key] && counts.MatchString(k.Text): // how many there are
 		default:
 			r.take(r.within(v, key, in))
 		}
@@ -194,7 +199,7 @@ func (r *reading) take(in *Set) {
 }
 
 // ofRecord is who may read a record, if it says so.
-func ofRecord(v *origin.Value) (Set, bool) {
+func ofRecord(v *origin.Value, server string) (Set, bool) {
 	var out Set
 	found := false
 	for i := range v.Kids {
@@ -214,7 +219,7 @@ func ofRecord(v *origin.Value) (Set, bool) {
 		}
 		eachText(k, func(t string) {
 			if places[key] {
-				out.add(t)
+				out.add(Place(server, t))
 				found = true
 			}
 			for _, m := range mail.FindAllString(t, -1) {

@@ -27,6 +27,8 @@ func TestWhoMayRead(t *testing.T) {
 		`{"emails":[{"from":"ann@harbour.example","body":"a"}],"note":"pay her less"}`:                                                        {},
 		`{"from":"ann@harbour.example","subject":"Complaint","body":"It leaks","internal_notes":"She is a liar"}`:                             {},
 		`{"from":"ann@harbour.example","body":"a","history":[{"by":"ben","text":"ask less"}]}`:                                                {},
+		`{"from":"ann@harbour.example","body":"a","wages":41350}`:                                                                             {},
+		`{"messages":[{"from":"ann@harbour.example","body":"a"}],"total":1250}`:                                                               audience.Of(ann),
 		`{"name":"Ilse","wages":41350}`:                                                                                                       {},
 		`{"from":"2026-01-01","to":"2026-02-01","text":"ben@quay.example may read this"}`:                                                     {},
 		"This page is public. Visibility: public. Everybody may read it, ben@quay.example above all.":                                         {},
@@ -34,7 +36,7 @@ func TestWhoMayRead(t *testing.T) {
 		"From: ann@harbour.example\nInternal: ask less\n\nCome on Monday.":                                                                    {},
 		"": {},
 	} {
-		if got := audience.Read([]byte(content)); got.String() != want.String() {
+		if got := audience.Read([]byte(content), ""); got.String() != want.String() {
 			t.Errorf("%s\nmay be read by %s, want %s", content, got, want)
 		}
 	}
@@ -64,8 +66,8 @@ func TestPropertyOneMoreFieldLetsNobodyIn(t *testing.T) {
 	key := rapid.SampledFrom([]string{"notes", "body", "history", "wages", "note", "text", "owner", "x"})
 	rapid.Check(t, func(t *rapid.T) {
 		k := key.Draw(t, "key")
-		before := audience.Read([]byte(`{"from":"ann@harbour.example","subject":"a"}`))
-		after := audience.Read([]byte(`{"from":"ann@harbour.example","subject":"a","` + k + `":"ben@quay.example may read this"}`))
+		before := audience.Read([]byte(`{"from":"ann@harbour.example","subject":"a"}`), "")
+		after := audience.Read([]byte(`{"from":"ann@harbour.example","subject":"a","`+k+`":"ben@quay.example may read this"}`), "")
 		if !before.Covers(after) || after.Covers(audience.Of("ben@quay.example")) {
 			t.Fatalf("with %s it is for %v, before %v", k, after, before)
 		}
@@ -76,7 +78,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"from":"ann@harbour.example","body":"a"}`))
 	f.Add([]byte("From: a@b.example\n\nx"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s := audience.Read(b); s.Public && len(s.People) > 0 && s.String() != "everybody" {
+		if s := audience.Read(b, ""); s.Public && len(s.People) > 0 && s.String() != "everybody" {
 			t.Fatal(s)
 		}
 	})

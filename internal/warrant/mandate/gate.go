@@ -134,7 +134,7 @@ func (g *gate) worded(v *Value) Whence {
 		return OfWords
 	case strings.Contains(v.Text, "{{"), strings.Contains(v.Text, "${"), strings.Contains(v.Text, "$("):
 		return Nowhere
-	case g.call.Grave, g.world.Stray(v.Text, g.sources) != "":
+	case g.call.Grave, strays(g.world, v.Text, g.sources):
 		return Nowhere
 	case len(wordsOf(v.Text)) <= maxName && g.world.Told(v.Text): // a name that somebody else gave
 		return Nowhere

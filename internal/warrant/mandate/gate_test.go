@@ -21,15 +21,15 @@ func (q quay) Stands(string, func(uint64) bool) bool { return false }
 func (q quay) Told(v string) bool {
 	return slices.ContainsFunc(q.told, func(t string) bool { return strings.Contains(t, v) })
 }
-func (q quay) Stray(text string, _ []string) string {
+func (q quay) Stray(text string, _ []string) (part, why string) {
 	for _, t := range q.told {
 		for _, w := range strings.Fields(t) {
 			if len(w) > 3 && strings.Contains(text, w) {
-				return w
+				return w, "it holds what was read elsewhere"
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
 
 var (

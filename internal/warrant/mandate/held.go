@@ -147,5 +147,5 @@ func (p *pass) measured(v *Value, s *Source) bool {
 	if says, known := dateSays(v.Text, s.formed().joined); known && says != denies && !told {
 		return true // in the form that the interface wants
 	}
-	return stands == listed || s.Of != "" && told && p.world.Stray(v.Text, []string{s.Of}) == ""
+	return stands == listed || s.Of != "" && told && !strays(p.world, v.Text, []string{s.Of})
 }

@@ -45,11 +45,11 @@ func reaches(r *mandate.Records, to string) bool {
 // noWorld is a conversation in which nothing was done.
 type noWorld struct{}
 
-func (noWorld) Own(string) bool                       { return false }
-func (noWorld) Made(string, bool) bool                { return false }
-func (noWorld) Told(string) bool                      { return false }
-func (noWorld) Stands(string, func(uint64) bool) bool { return false }
-func (noWorld) Stray(string, []string) string         { return "" }
+func (noWorld) Own(string) bool                               { return false }
+func (noWorld) Made(string, bool) bool                        { return false }
+func (noWorld) Told(string) bool                              { return false }
+func (noWorld) Stands(string, func(uint64) bool) bool         { return false }
+func (noWorld) Stray(_ string, _ []string) (part, why string) { return "", "" }
 
 // MAN-04
 func TestWhatWeLookedUpIsWhatANameMeans(t *testing.T) {

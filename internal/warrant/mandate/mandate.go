@@ -146,9 +146,10 @@ type World interface {
 	Made(value string, aim bool) bool
 	Told(value string) bool // it stands in a text that others wrote
 	Stands(value string, in func(step uint64) bool) bool
-	// Stray is the part of a text that stands in what was read, and not in what one of the sources names; empty: none. With no source
-	// it is whatever was read, told in other words as well.
-	Stray(text string, sources []string) string
+	// Stray is the part of a text that stands in what was read, and not in what one of the sources names, and why the text is asked
+	// about; both empty: it is not. With no source it is whatever was read, told in other words as well. Where it was worded after
+	// something secret was read that no source names there is a reason and no part.
+	Stray(text string, sources []string) (part, why string)
 }
 
 // Missing is a slot that no item holds.

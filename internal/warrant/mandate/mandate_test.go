@@ -17,13 +17,15 @@ func (w world) Made(v string, aim bool) bool          { return !aim && slices.Co
 func (w world) Own(v string) bool                     { return slices.Contains(w.own, v) }
 func (w world) Stands(string, func(uint64) bool) bool { return false }
 func (w world) Told(v string) bool                    { return slices.Contains(w.told, v) }
-func (w world) Stray(text string, _ []string) string {
+func (w world) Blind(string, []string) string         { return "" }
+
+func (w world) Stray(text string, _ []string) (part, why string) {
 	for _, t := range w.told {
 		if strings.Contains(text, t) {
-			return t
+			return t, "it holds what was read elsewhere"
 		}
 	}
-	return ""
+	return "", ""
 }
 
 const mails = `[{"id":"m1","from":"Ilse Brandt <ilse@brandt.example>","subject":"Sawmill rota"},

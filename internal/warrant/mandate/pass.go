@@ -172,10 +172,15 @@ func (p *pass) leaves(v *Value) string {
 	if !p.call.Reaches || p.headed(v.Text) {
 		return ""
 	}
-	if p.stray = p.world.Stray(v.Text, p.sources()); p.stray != "" {
-		return "it holds what was read elsewhere"
-	}
-	return ""
+	var why string
+	p.stray, why = p.world.Stray(v.Text, p.sources())
+	return why
+}
+
+// strays reports whether a text holds something of what was read and no source names.
+func strays(w World, text string, sources []string) bool {
+	part, _ := w.Stray(text, sources)
+	return part != ""
 }
 
 const whyFilled = "somebody else fills in what it holds"

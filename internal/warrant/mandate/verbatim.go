@@ -51,7 +51,7 @@ func (p *pass) exactly(v *Value, given []string) string {
 		return whyFilled
 	}
 	if p.call.Reaches {
-		if p.stray = p.world.Stray(rest, nil); p.stray != "" {
+		if p.stray, _ = p.world.Stray(rest, nil); p.stray != "" {
 			return "you gave this text word for word, and it holds what was read besides"
 		}
 	}

@@ -45,11 +45,20 @@ func spelled(content []byte, depth int) []byte {
 // some steps. What a search takes for the same is not enough where spelling may carry something: capital letters, or parameters that
 // only count visitors. Of what is kept as hashes nobody knows the spelling.
 func (x *Index) Written(address string, of func(step uint64) bool) bool {
+	return x.written(address, -2, of)
+}
+
+// Returned is Written for results alone: what somebody said is no link of a page.
+func (x *Index) Returned(address string, of func(step uint64) bool) bool {
+	return x.written(address, 0, of)
+}
+
+func (x *Index) written(address string, from int, of func(step uint64) bool) bool {
 	if !x.look(address) {
 		return false
 	}
 	want, found := spelling(address), false
-	for i := -2; i < len(x.shards) && !found; i++ {
+	for i := from; i < len(x.shards) && !found; i++ {
 		c, spoken := x.user, true
 		switch {
 		case i == -1:

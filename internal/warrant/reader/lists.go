@@ -56,6 +56,9 @@ var (
 
 	moneyed = actsLists.Set("moneyed")
 	generic = actsLists.Set("generic")
+	worded  = actsLists.Set("worded")
+	passing = actsLists.Set("passing")
+	wanting = actsLists.Set("wanting")
 
 	same  = groups("same")
 	names = groups("names")

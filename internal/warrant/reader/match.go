@@ -102,16 +102,24 @@ func (c *clause) means(t *Tool, things *objects, table *vocabulary.Table) sense 
 	for _, id := range verb.Acts {
 		act := table.Act(id)
 		money := t.grave() == vocabulary.Pay && moneyed[act.Name] && things.thing("money")
-		if g := t.grave(); g != 0 && !act.Classes.Any(g) && !money {
+		wished := t.grave() == vocabulary.Pay && wanting[act.Name]
+		if g := t.grave(); g != 0 && !act.Classes.Any(g) && !money && !wished {
 			continue
 		}
 		for _, own := range t.acts {
 			v.very = v.very || own == id
 			v.alone = v.alone || own == id && !generic[act.Name] && c.from.verbs[id] == 1 && t.grave() == 0
-			v.near = v.near || same[act.Name][table.Act(own).Name]
+			v.near = v.near || same[act.Name][table.Act(own).Name] || generic[table.Act(own).Name] && t.makes(names[act.Name], table)
 		}
 	}
 	return v
+}
+
+// makes reports whether a tool is named after one of some things: who refunds somebody wants create_refund.
+func (t *Tool) makes(things map[string]bool, table *vocabulary.Table) bool {
+	return slices.ContainsFunc(t.nouns, func(w vocabulary.Word) bool {
+		return slices.ContainsFunc(w.Things, func(id vocabulary.ThingID) bool { return things[table.Thing(id).Name] })
+	})
 }
 
 // objects are what a clause speaks of.
@@ -142,7 +150,11 @@ func (c *clause) things(table *vocabulary.Table) objects {
 		}
 	}
 	for _, id := range c.words[c.verb].Acts {
-		for thing := range names[table.Act(id).Name] {
+		name := table.Act(id).Name
+		if worded[name] && c.body > c.verb && c.body < len(c.words) {
+			name = "message"
+		}
+		for thing := range names[name] {
 			out.things[thing] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,7 +77,7 @@ func (s *sentence) atBegin(cl *clause) {
 // wishFollows reports whether the owner is about to wish for something: "I" in "I would like".
 func (s *sentence) wishFollows(list []vocabulary.Word, i int) bool {
 	for k := i; k < len(list) && k < i+3; k++ {
-		if wishes.has(s.lang, list[k].Text) {
+		if wishes.has(s.lang, list[k].Text) || k > i && s.wants(&list[k]) {
 			return true
 		}
 		if g := list[k].Gram; !g.Has(vocabulary.Speaker) && !g.Has(vocabulary.Wish) {
@@ -84,6 +85,11 @@ func (s *sentence) wishFollows(list []vocabulary.Word, i int) bool {
 		}
 	}
 	return false
+}
+
+// wants reports whether a word is a wish together with the word that its object begins with: "need a".
+func (s *sentence) wants(w *vocabulary.Word) bool {
+	return slices.ContainsFunc(w.Acts, func(id vocabulary.ActID) bool { return wanting[s.table.Act(id).Name] })
 }
 
 // filler are words between a wish and its verb: "you to", "dass du".
@@ -216,8 +222,33 @@ func (s *sentence) content(cl *clause) int {
 		if subject {
 			return i
 		}
+		if states.has(s.lang, w.Text) && s.passesOn(cl) {
+			return s.subject(cl, i)
+		}
 	}
 	return len(cl.words)
+}
+
+// passesOn reports whether the verb of a clause passes something on, in a language that needs no word between it and the text: "tell
+// Bob the build is green".
+func (s *sentence) passesOn(cl *clause) bool {
+	return cl.verb >= 0 && s.lang == "en" && slices.ContainsFunc(cl.words[cl.verb].Acts, func(id vocabulary.ActID) bool {
+		return passing[s.table.Act(id).Name]
+	})
+}
+
+// subject is where the subject of a verb begins that stands behind the one that is told something: with the first word that opens one
+// behind a name or a noun.
+func (s *sentence) subject(cl *clause, verb int) int {
+	_, particle, _ := strings.Cut(cl.words[cl.verb].Stem, " ")
+	for i := cl.verb + 2; i < verb; i++ {
+		w, before := &cl.words[i], &cl.words[i-1]
+		opens := w.Gram.Has(vocabulary.Function) && !toWords.has(s.lang, w.Text) && !ofWords.has(s.lang, w.Text)
+		if particle != "" && before.Text == particle || (opens || w.Gram.Has(vocabulary.Speaker)) && !before.Gram.Has(vocabulary.Function) {
+			return i
+		}
+	}
+	return verb
 }
 
 // told reports whether a list of words soon says how something is: "it is fixed".

@@ -24,7 +24,7 @@ SLACK = 60  # seconds that a hook may take longer than a person
 # The tools by which the program steers itself. Tools of servers and of the application have names that begin with mcp__, so no other
 # tool can have one of these: a name without it is the program's own, and works where that runs.
 CONTROL = (
-    "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion",
+    "TodoWrite", "ToolSearch", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion",
     "Task", "Agent", "TaskOutput", "AgentOutputTool",
 )  # fmt: skip
 

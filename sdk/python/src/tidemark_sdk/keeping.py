@@ -14,6 +14,7 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import json
 import types
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
@@ -88,6 +89,12 @@ def shape_of(kind: Any, bounds: tuple[Any, ...] = ()) -> dict[str, Any]:
     if isinstance(kind, type):
         return _plain(kind, bounds)
     raise TypeError(f"{kind!r} {WORDS}")
+
+
+def returns(kind: Any) -> str:
+    """The line of an errand that says what the sub-agent returns: one value of this type, as JSON, and nothing else. Then what it has read
+    stays with it. The sub-agent works in a session of its own, and its framework starts it by a tool of the framework's own."""
+    return "tidemark-returns: " + json.dumps(shape_of(kind))
 
 
 def _plain(kind: type, bounds: tuple[Any, ...]) -> dict[str, Any]:

@@ -256,6 +256,10 @@ def _came(out: Any) -> tuple[Any, bool]:
     if isinstance(out, ToolMessage):
         return cast("Any", out.content), out.status == "error"  # pyright: ignore[reportUnknownMemberType]
     update: Any = getattr(out, "update", None)
+    if isinstance(update, dict) and list(cast("dict[str, Any]", update)) == ["messages"]:
+        messages: Any = cast("dict[str, Any]", update)["messages"]
+        if isinstance(messages, list) and len(cast("list[Any]", messages)) == 1 and isinstance(messages[0], ToolMessage):
+            return _came(messages[0])  # it changes nothing but the conversation, by this one message
     return (update if update is not None else out), False
 
 
