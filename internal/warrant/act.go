@@ -36,7 +36,7 @@ func (j *judging) act() (Evidence, string) {
 		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: r.said}
 		return Said, "you asked: " + r.said
 	}
-	if quote := j.certain(); quote != "" && c.agreed == nil {
+	if quote := j.certain(); quote != "" && c.agreed == nil && (j.tied || j.slots == 0) {
 		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: quote}
 		return Said, "you asked: " + quote
 	}
@@ -54,8 +54,8 @@ func (c *Context) prepared(m *meaning.Meaning) bool {
 	return false
 }
 
-// certain is the order that the certain reader finds for the tool of a call; empty: there is none. It gives the act alone: what the call
-// is done with is held against the words as for any other.
+// certain is the order that the certain reader finds for the tool of a call; empty: there is none. It gives the act alone, and
+// only for something that the words hold: what the call is done with is held against them as for any other.
 func (j *judging) certain() string {
 	for _, it := range j.c.words().Items {
 		if it.Tool == j.m.Tool {
