@@ -3,6 +3,7 @@ package tidemark_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -392,11 +393,12 @@ func TestACandidateDoesNotCoverAPush(t *testing.T) {
 	}
 }
 
-// BOX-02: what no broker can run without handing over more than one deed is asked about, with the reason; it is never sent to a box or a broker.
+// BOX-02: what no broker can run without handing over more than one deed is asked about, with the reason, and so is what goes to another
+// computer that nobody named; neither is sent to a box or a broker.
 func TestWhatNoBrokerRunsIsAskedAboutWithTheReason(t *testing.T) {
 	for line, why := range map[string]string{
-		"docker push acme/web": "anything on this machine", "docker rm -f web": "anything on this machine", "kubectl delete pod web": "all that you may do in the cluster",
-		"ssh deploy@web.acme.example id": "a shell over there", "scp notes.md web.acme.example:/x": "all that you may do there", "terraform apply": "programs that the workspace names",
+		"terraform apply": "programs that the workspace names", "ssh deploy@web.acme.example id": "an address that I could not find in your words",
+		"scp notes.md web.acme.example:/x": "an address that I could not find in your words",
 	} {
 		w := newWorld(t, "")
 		w.readsAPage("s", "exec")
@@ -404,12 +406,25 @@ func TestWhatNoBrokerRunsIsAskedAboutWithTheReason(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := false
-		for _, r := range v.Reasons {
-			told = told || r.Rule == tidemark.RuleUnbrokered && strings.Contains(r.Text, why)
-		}
+		told := slices.ContainsFunc(v.Reasons, func(r policy.Reason) bool { return strings.Contains(r.Text, why) })
 		if v.Effect != policy.Confirm || v.Ticket != "" || !told {
 			t.Errorf("%s: %v, ticket %q, %v", line, v.Effect, v.Ticket, v.Reasons)
+		}
+	}
+}
+
+// BOX-02: what goes to a broker without a word of the owner's is not covered: the broker asks before it runs it.
+func TestABrokerIsToldThatNobodyOrderedIt(t *testing.T) {
+	for _, line := range []string{"docker push acme/web", "docker rm -f web", "kubectl delete pod web", "kubectl apply -f deploy.yaml"} {
+		w := newWorld(t, "")
+		w.readsAPage("s", "exec")
+		v, err := w.Decide(tidemark.Brokers(t.Context(), "/work/acme"), main("s"), call("exec", `{"command":"`+line+`"}`))
+		if err != nil || v.Effect != policy.Confined {
+			t.Errorf("%s: got %s by %s, %v", line, v.Effect, v.Rule, err)
+			continue
+		}
+		if b, err := w.RedeemBox(t.Context(), v.Ticket, v.Command, 1); err != nil || b.Covered {
+			t.Errorf("%s: got %+v, %v", line, b, err)
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (t Tickets) End(ctx context.Context, ticket string, exit int, report string
 		return event.Box{}, ErrNotBegun
 	case records == 3:
 		said, err := t.said(ctx, given.Ticket)
-		if err != nil || said == report {
+		if err != nil || report == "" || said == report {
 			return event.Box{}, errors.Join(ErrUsed, err)
 		}
 	case records > 3:
