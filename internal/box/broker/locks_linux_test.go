@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -164,6 +165,9 @@ func TestInstallOfWhatOtherLocksPin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			boxtest.Needs(t, l.needs...)
 			o := newMarket(t)
+			if v := o.Must(l.needs[0] + " --version"); name == "cargo" && regexp.MustCompile(`^cargo 1\.[1-6]?\d\.`).MatchString(v) {
+				t.Skipf("%s knows no registry that is asked file by file", strings.TrimSpace(v))
+			}
 			text := l.text(o)
 			list := filepath.Join(o.Work, l.list)
 			o.Put(list, text)

@@ -37,7 +37,8 @@ func newFar(t *testing.T) *far {
 	if _, err := os.Stat(sshd); err != nil {
 		t.Skip("there is no sshd here")
 	}
-	if _, err := user.LookupId(strconv.Itoa(os.Getuid())); err != nil {
+	known, err := os.ReadFile("/etc/passwd") // os/user would take the environment's word for whoever asks
+	if err != nil || !strings.Contains(string(known), ":"+strconv.Itoa(os.Getuid())+":") {
 		t.Skip("ssh serves nobody whom the system does not know")
 	}
 	o := &far{office: &office{World: boxtest.New(t), t: t}}
