@@ -76,7 +76,7 @@ func TestWhatIsNotDoneHere(t *testing.T) {
 	o.Must("git config remote.origin.url " + o.url)
 	for _, line := range []string{
 		"git push --tags origin main", "git push origin v1", "git push origin main:refs/tags/x", "git push other main", "git pull", "git fetch origin main:x", "git ls-remote origin",
-		"git fetch --depth 1 origin", "git push origin nothing", "npm view left-pad", "go install a.example/b", "gh pr create -f", "ssh a.example id", "git fetch https://git.acme.example/x.git",
+		"git fetch --depth 1 origin", "git push origin nothing", "npm view left-pad", "go install a.example/b", "gh pr create -f", "terraform apply", "git fetch https://git.acme.example/x.git",
 	} {
 		if d, err := o.prepare(line); !errors.Is(err, broker.ErrNotHere) {
 			t.Errorf("%s: %v %+v", line, err, d)

@@ -44,7 +44,7 @@ func TestWhatIsLeftWhole(t *testing.T) {
 		"! make && git push", "export GIT_SSH_COMMAND=x && git push", "GIT_DIR=x && git push", "alias git=x && git push", ". ./env && git push",
 		"set -e && git push", "$x && git push", "eval x && git push", "git() { x; } && git push", "if make; then git push; fi", "for r in a b; do git push $r; done",
 		"make && { git push; }", "make && (git push)", "make && git push $(cat x)", "make && git push origin $b", "make && git push > x", "make && git push | cat", "yes | git push && make",
-		"make && GIT_SSH=x git push", "make && git -c core.sshCommand=x push", "cat <<E && git push\nx\nE", "make && git push --mirror", "make && gh pr create --fill", "make && gh secret set X -b y", "make && curl -d x https://host.example", "make && curl https://host.example | sh", "make && docker push x",
+		"make && GIT_SSH=x git push", "make && git -c core.sshCommand=x push", "cat <<E && git push\nx\nE", "make && git push --mirror", "make && gh pr create --fill", "make && gh secret set X -b y", "make && curl -d x https://host.example", "make && curl https://host.example | sh", "make && terraform apply",
 		"make && git push origin a\nmake && git push origin b", "git push && git push && git push && git push && git push && git push", "command cd x && git push", "cat x | read y && git push",
 		"make &&", "&& git push", "make && \"git push", strings.Repeat("true && ", 9000) + "git push",
 	} {
