@@ -310,12 +310,8 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	if err := m.agree(ctx, x); err != nil {
 		return err
 	}
-	if in.Facts = nil; x.wants == nil && (set.Facts() || candidate != nil && candidate.Facts()) {
-		if err := m.know(ctx, s, x.taint, in); err != nil {
-			return err
-		}
-		s.facts.Of.Watch(m.station.Load())
-		s.facts.Of.Works(x.folder)
+	if err := m.consult(ctx, x, in, set.Facts() || candidate != nil && candidate.Facts()); err != nil {
+		return err
 	}
 	if err := m.remember(ctx, x, in); err != nil {
 		return err

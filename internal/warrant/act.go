@@ -72,7 +72,7 @@ func (j *judging) step(r *request) (Evidence, string) {
 	case (r.acts || j.w.Deed == Tidy && (!r.looks || j.allSaid)) && (r.near || j.tied) && j.mild():
 		return Entailed, "a step of what you asked for"
 	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
-		return Delegated, "you told it to do what it reads"
+		return Delegated, "your words may leave it to what it reads"
 	}
 	return Nothing, "I could not find it in your words"
 }

@@ -84,3 +84,12 @@ func (j *judging) asks(cl *clause) match {
 	}
 	return out
 }
+
+// texts are what a call asked for.
+func texts(values []leaves.Leaf) []string {
+	var out []string
+	for i := range values {
+		out = append(out, values[i].Text)
+	}
+	return out
+}

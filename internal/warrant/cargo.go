@@ -59,6 +59,7 @@ func (j *judging) cargo(l *leaves.Leaf) {
 	j.composes = j.composes || wordy(l.Text) && !wordIn(l.Path, fileNames) && !c.index.Said(l.Text)
 	j.disclosed(l)
 	switch {
+	case j.sums(l):
 	case c.quotes(l.Text, false):
 		j.textual = true
 		j.w.add(Cargo, l.Path, l.Text, Nothing, "it stands so in what somebody wrote, and I could not find that in your words")

@@ -56,11 +56,30 @@ func (c *Context) Control(names []string) {
 	}
 }
 
+// noAct judges a call that is no act: the agent's answer, or one by which the host steers itself. It reports whether it is one.
+func (j *judging) noAct(values []leaves.Leaf) bool {
+	switch {
+	case j.m.Tool == Answer:
+		j.shows(values)
+	case j.c.control[j.m.Tool]:
+		j.steers(values)
+	default:
+		return false
+	}
+	return true
+}
+
 // steers judges a call by which the host steers itself. It is neither an act nor a read: what it carries to another
 // agent is judged there. But who shows an answer may open what it points to, and who is handed a task goes where it
 // says: addresses in it are such as may be gone to.
 func (j *judging) steers(values []leaves.Leaf) {
 	j.w.Deed = Read
+	j.openable(values)
+	j.w.add(Act, "", j.m.Tool, Said, "the host steers itself with it, and reaches nobody")
+}
+
+// openable judges the addresses in texts that somebody is shown, or works by.
+func (j *judging) openable(values []leaves.Leaf) {
 	for i := range values {
 		l := &values[i]
 		if !j.c.argued || !l.Quoted {
@@ -77,7 +96,6 @@ func (j *judging) steers(values []leaves.Leaf) {
 			return e >= Followed
 		})
 	}
-	j.w.add(Act, "", j.m.Tool, Said, "the host steers itself with it, and reaches nobody")
 }
 
 // Answer is the tool of an address in the agent's answer, which whoever shows the answer fetches or makes a link of. Nobody is
@@ -176,4 +194,21 @@ func Hosted(names []string, list []tool.Definition) map[string]bool {
 		}
 	}
 	return own
+}
+
+var summaries = list("summaries")
+
+// sums reports whether a text is a summary that the owner asked for, and that stays where it is: what it sums up stands in it. No codes
+// do, since whoever writes what is summed up chooses them.
+func (j *judging) sums(l *leaves.Leaf) bool {
+	if j.w.Deed != Tidy || !anyOf(leaves.NameWords(l.Path), summaries) || !j.c.says(summaries) {
+		return false
+	}
+	for _, word := range strings.Fields(l.Text) {
+		v := strings.Trim(word, ".,;:!?()[]\"'`*")
+		if isCode(v) && !j.c.index.Said(v) && !j.c.isOwn(v) {
+			j.w.add(Cargo, l.Path, v, Nothing, "a code in a summary, which whoever wrote what it sums up chose")
+		}
+	}
+	return true
 }

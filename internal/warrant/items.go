@@ -148,6 +148,8 @@ func (j *judging) granted(miss *mandate.Missing) bool {
 			return true
 		case s.Has == Said && j.c.index.SaidSealed(miss.Value):
 			return true // a restart: the log holds none of their secrets, and only that they said it
+		case miss.Role == mandate.Object && !j.w.Deed.grave() && j.c.ofSaidParts(miss.Value):
+			return true
 		case miss.Role == mandate.Order:
 			return s.Has == Entailed // it builds, tests or looks
 		case miss.Role == mandate.Aim:
@@ -460,15 +462,6 @@ func (c *Context) singles(v string) bool {
 		words = append(words, cl.text)
 	}
 	return c.records.All().Singled(v, strings.Join(words, " "))
-}
-
-// texts are what a call asked for.
-func texts(values []leaves.Leaf) []string {
-	var out []string
-	for i := range values {
-		out = append(out, values[i].Text)
-	}
-	return out
 }
 
 // world is the conversation as items are held against it.

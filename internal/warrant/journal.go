@@ -158,13 +158,16 @@ func (c *Context) tellAgain(s *toldStep) bool {
 		c.Result(Result{
 			Tool: s.parts[0], Step: s.step, Args: &args, Content: []byte(s.parts[3]), LookUp: s.parts[2], Failed: s.bits&stepFailed != 0,
 		})
-	case s.what == toldResult && n == 3:
+	case s.what == toldResult && (n == 3 || n == 4):
 		args := tool.NewArgs([]byte(s.parts[1]))
 		has := func(bit uint64) bool { return s.bits&bit != 0 }
+		readers := Readers{Private: has(stepPrivate), Public: has(stepPublic)}
+		if n == 4 {
+			readers.Named = strings.Split(s.parts[2], "\n")
+		}
 		c.Result(Result{
-			Tool: s.parts[0], Step: s.step, Args: &args, Content: []byte(s.parts[2]), Failed: has(stepFailed), Tainted: has(stepTainted),
-			Told: has(stepTold), Local: has(stepLocal), Ours: has(stepOurs),
-			Held: has(stepHeld), Readers: Readers{Private: has(stepPrivate), Public: has(stepPublic)},
+			Tool: s.parts[0], Step: s.step, Args: &args, Content: []byte(s.parts[n-1]), Failed: has(stepFailed), Tainted: has(stepTainted),
+			Told: has(stepTold), Local: has(stepLocal), Ours: has(stepOurs), Held: has(stepHeld), Readers: readers,
 		})
 	case s.what == toldCall && n == 2:
 		args := tool.NewArgs([]byte(s.parts[1]))
@@ -193,9 +196,12 @@ func (r *Result) told(c *Context) (head, rest []byte) {
 			bits |= f.bit
 		}
 	}
-	if r.LookUp != "" {
+	switch {
+	case r.LookUp != "":
 		head = c.begin(toldLookUp, bits&stepFailed, r.Step, 4, r.Tool, string(r.Args.Raw()), r.LookUp)
-	} else {
+	case len(r.Readers.Named) > 0:
+		head = c.begin(toldResult, bits, r.Step, 4, r.Tool, string(r.Args.Raw()), strings.Join(r.Readers.Named, "\n"))
+	default:
 		head = c.begin(toldResult, bits, r.Step, 3, r.Tool, string(r.Args.Raw()))
 	}
 	if head == nil {

@@ -69,12 +69,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	c.index.Bound(leastAsked+mostAsked*len(args.Raw()), c.gone)
 	c.records.Begin(len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
-	switch {
-	case m.Tool == Answer:
-		j.shows(values)
-		return w
-	case c.control[m.Tool]:
-		j.steers(values)
+	if j.noAct(values) {
 		return w
 	}
 	if in := c.unwrap(m, fields); len(in) > 0 {

@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -194,11 +195,8 @@ func (c *Context) fromBeyond(text string) string {
 	if !c.outside {
 		return ""
 	}
-	named := func(step uint64) bool {
-		names := func(cl *clause) bool { return !cl.denies && c.records.All().Names(step, cl.text) }
-		return slices.ContainsFunc(c.user.scope(), names)
-	}
-	free := func(step uint64) bool { return !c.beyond[step] || c.readers[step].Public || named(step) }
+	shut := c.shut()
+	free := func(step uint64) bool { return !shut(step) }
 	found := c.strayRun(text, free)
 	if found == "" {
 		eachFigure(text, func(v string) bool {
@@ -209,4 +207,171 @@ func (c *Context) fromBeyond(text string) string {
 		})
 	}
 	return found
+}
+
+// What a push adds over there is looked at before it leaves (AUD-02): commits are made by programs that nobody here sees, and what an
+// agent wrote into a file may have been put there in any way.
+
+// Added is a text that leaves this machine with a push: the lines that it adds to a file, or all that is written of a commit.
+type Added struct{ Path, Text string }
+
+// Carried is a part of such a text that is of a result which others may not read.
+type Carried struct {
+	Path string
+	Carry
+}
+
+// Pushed looks through what a push adds for what results from beyond this machine say that others may not read and that the owner does
+// not name: quoted, told in other words, or behind something secret worded at all. whole says that the texts are all of it. why is empty
+// where nothing speaks against it.
+func (c *Context) Pushed(added []Added, whole bool) (found []Carried, why string) {
+	c.listen()
+	shut := c.shut()
+	steps := slices.DeleteFunc(slices.Sorted(maps.Keys(c.beyond)), func(step uint64) bool { return !shut(step) })
+	if len(steps) == 0 {
+		return nil, ""
+	}
+	size := 0
+	for i := range added {
+		size += len(added[i].Text)
+	}
+	c.index.Bound(leastAsked+mostAsked*size, c.gone)
+	defer c.index.Release()
+	p := pushed{c: c, shut: shut, done: map[string]bool{}}
+	for _, a := range added {
+		p.look(a)
+	}
+	switch {
+	case len(p.found) > 0:
+		return p.found, "it would carry what others may not read"
+	case !whole || c.index.Spent():
+		const unread = "not all of what it carries can be read here, and others may not read the result of step %d"
+		return nil, fmt.Sprintf(unread, steps[len(steps)-1])
+	}
+	return nil, p.blind(added)
+}
+
+// shut tells of steps whether their results came from beyond this machine, and are such as others may not read and the owner does not
+// name.
+func (c *Context) shut() func(step uint64) bool {
+	known := map[uint64]bool{}
+	return func(step uint64) bool {
+		if !c.beyond[step] || c.readers[step].Public {
+			return false
+		}
+		is, ok := known[step]
+		if !ok {
+			names := func(cl *clause) bool {
+				all := c.records.All()
+				return !cl.denies && (all.Names(step, cl.text) || all.Names(step, withoutFiles(cl.text)))
+			}
+			is = !slices.ContainsFunc(c.user.scope(), names)
+			known[step] = is
+		}
+		return is
+	}
+}
+
+// withoutFiles is a clause without the files that it speaks of: into which something is put.
+func withoutFiles(clause string) string {
+	words := slices.DeleteFunc(strings.Fields(clause), func(w string) bool {
+		w = strings.TrimRight(w, ".,;:!?")
+		return strings.ContainsAny(w, "./") && !strings.ContainsAny(w, "@:")
+	})
+	return strings.Join(words, " ")
+}
+
+// pushed is a push while it is looked through.
+type pushed struct {
+	c     *Context
+	shut  func(step uint64) bool
+	found []Carried
+	done  map[string]bool // parts that were found
+}
+
+func (p *pushed) free(step uint64) bool { return !p.shut(step) }
+
+// look finds what one text holds.
+func (p *pushed) look(a Added) {
+	p.quoted(a)
+	eachFigure(a.Text, func(v string) bool {
+		if v = strings.Trim(v, "$€£"); countDigits(v) >= fewApart && p.c.strays(v, p.free) {
+			p.add(a.Path, v)
+		} else if len(v) >= fewApart && len(v) <= mostApart && countDigits(v) == len(v) && p.c.strays(spacedOut(v), p.free) {
+			p.add(a.Path, spacedOut(v))
+		}
+		return !p.full()
+	})
+	for paragraph := range strings.SplitSeq(a.Text, "\n\n") { // what is told is told in one breath
+		for ; len(paragraph) > 0 && len(p.found) == 0; paragraph = paragraph[min(len(paragraph), maxRetold):] {
+			if told := p.c.retold(paragraph, p.free); told != "" {
+				p.add(a.Path, told)
+			}
+		}
+	}
+}
+
+// full reports whether no more is looked for.
+func (p *pushed) full() bool { return len(p.found) >= mostCarries || p.c.index.Spent() }
+
+// quoted finds words in a row. Signs that stand around words in programs and comments are no part of them.
+func (p *pushed) quoted(a Added) {
+	var words []string
+	for _, w := range strings.Fields(a.Text) {
+		if w = strings.Trim(w, "\"'`()[]{}<>*#/|=+\\"); w != "" && w != "-" && w != "--" {
+			words = append(words, w)
+		}
+	}
+	row := func(i, n int) string { return strings.Trim(strings.Join(words[i:i+n], " "), ".,;:!?") }
+	for i := 0; i+run <= len(words) && !p.full(); i++ {
+		n := run
+		if !p.c.strays(row(i, n), p.free) {
+			continue
+		}
+		for i+n < len(words) && n < longest && p.c.strays(row(i, n+1), p.free) {
+			n++
+		}
+		p.add(a.Path, row(i, n))
+		i += n - 1
+	}
+}
+
+// longest is how many words in a row are told as one part.
+const longest = 40
+
+// add notes a part, once.
+func (p *pushed) add(path, part string) {
+	if p.done[part] || len(p.found) >= mostCarries {
+		return
+	}
+	p.done[part] = true
+	step, tool := uint64(0), ""
+	of := func(s uint64) bool { step = s; return p.shut(s) }
+	if word, _, _ := strings.Cut(part, " "); !p.c.index.Stands(part, of) { // in other words: it is of the result that has the first of them
+		p.c.index.Stands(word, of)
+	}
+	p.c.index.EachResult(func(s uint64, of string) {
+		if s == step {
+			tool = strings.Clone(of)
+		}
+	})
+	readers := strings.TrimPrefix(strings.TrimPrefix(p.c.readers[step].String(), "you, "), "you")
+	p.found = append(p.found, Carried{path, Carry{strings.Clone(part), tool, step, readers}})
+}
+
+// blind asks about texts of anybody's wording behind something secret.
+func (p *pushed) blind(added []Added) string {
+	for _, step := range slices.Sorted(maps.Keys(p.c.guarded)) {
+		if !p.shut(step) {
+			continue
+		}
+		words := 0
+		for _, a := range added {
+			if words += p.c.unsaidWords(a.Text, p.free); words >= fewBlind {
+				const told = "it was made after the result of step %d was read, which %s, and could tell of it in other words"
+				return fmt.Sprintf(told, step, p.c.guarded[step])
+			}
+		}
+	}
+	return ""
 }

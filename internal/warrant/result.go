@@ -30,9 +30,10 @@ type Result struct {
 
 // Readers is what others than its structure say of who may read a result. The zero Readers is nothing.
 type Readers struct {
-	Private bool // its server, or the policy, says that it is for nobody else
-	Public  bool // the policy says, or lets its server say, that anybody may
-	Secret  bool // the policy says that it is secret
+	Private bool     // its server, or the policy, says that it is for nobody else
+	Public  bool     // the policy says, or lets its server say, that anybody may
+	Secret  bool     // the policy says that it is secret
+	Named   []string // those of whom the policy lets its server say that they may, and nobody else
 }
 
 // narrow is who may read a result after all: nobody else, where anything says so.
@@ -40,6 +41,8 @@ func (r Readers) narrow(s audience.Set) audience.Set {
 	switch {
 	case r.Private:
 		return audience.Set{}
+	case len(r.Named) > 0:
+		return audience.Of(r.Named...)
 	case r.Public:
 		return audience.Everybody()
 	}

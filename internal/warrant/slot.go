@@ -110,7 +110,7 @@ func (j *judging) amount(l *leaves.Leaf) {
 	case j.c.user.priced():
 		e, why = Nothing, "you named a sum, and this is another"
 	case !reckoned(strings.Join(j.c.said, " ")):
-		e, why = Nothing, "I found no such sum in your words or in a record"
+		e, why = Nothing, "I found no such sum in your words"
 	}
 	j.w.add(Measure, l.Path, l.Text, e, why)
 }

@@ -189,6 +189,12 @@ func (c *Context) noteParts(words string) {
 	}
 }
 
+// ofSaidParts reports whether a value is put together of two things that the owner said, whole: acme/site of "site of acme".
+func (c *Context) ofSaidParts(value string) bool {
+	e, _ := c.path(value)
+	return e == Said
+}
+
 // path is the evidence for a path put together of a folder and a file.
 func (c *Context) path(v string) (Evidence, string) {
 	i := strings.LastIndexByte(v, '/')
@@ -254,7 +260,7 @@ func (c *Context) where(v string, f *origin.Finding) string {
 	}
 	switch f.Class {
 	case origin.Unseen:
-		return "it stands nowhere in what was said or read"
+		return "I found it nowhere in what was said or read"
 	case origin.Text:
 		return "it stands in the text of " + from + ": " + text.Quote(c.around(v, f))
 	}

@@ -133,13 +133,13 @@ func (c *Context) Plan(redacted func(string) string) []string {
 			line += ", on the way"
 		}
 		if it.Quote != "" {
-			line += ": " + text.Quote(text.Head(redacted(it.Quote), maxPlanned))
+			line += ": " + text.Quote(text.Words(redacted(it.Quote), maxPlanned))
 		}
 		if it.Per != "" {
-			line += ", for each of " + text.Quote(text.Head(redacted(it.Per), maxPlanned))
+			line += ", for each of " + text.Quote(text.Words(redacted(it.Per), maxPlanned))
 		}
 		if it.If != "" {
-			line += ", if " + text.Quote(text.Head(redacted(it.If), maxPlanned))
+			line += ", if " + text.Quote(text.Words(redacted(it.If), maxPlanned))
 		}
 		if !slices.Contains(out, line) {
 			out = append(out, line)

@@ -81,7 +81,10 @@ func (s Set) Both(t Set) Set {
 	case t.Public:
 		return s
 	}
-	return Of(slices.DeleteFunc(slices.Clone(s.People), func(p string) bool { return !slices.Contains(t.People, p) })...)
+	return Set{People: slices.DeleteFunc(slices.Clone(s.People), func(p string) bool { // both are in order
+		_, too := slices.BinarySearch(t.People, p)
+		return !too
+	})}
 }
 
 // String is the set in words.
@@ -156,6 +159,7 @@ type reading struct {
 	all    Set
 	some   bool // something in it says who may
 	server string
+	last   *Set // what was taken last
 }
 
 const deepest = 6
@@ -192,9 +196,13 @@ func (r *reading) within(v *origin.Value, key string, in *Set) *Set {
 }
 
 func (r *reading) take(in *Set) {
-	if in == nil {
+	switch {
+	case in == nil:
 		in = &Set{}
+	case in == r.last:
+		return // a list of many in one record has one audience
 	}
+	r.last = in
 	r.all = r.all.Both(*in)
 }
 

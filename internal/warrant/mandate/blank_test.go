@@ -2,6 +2,8 @@ package mandate_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -81,6 +83,9 @@ func TestPropertyAnUnnamedRecordCompletesNoCall(t *testing.T) {
 		first, second := again(m, call, r)
 		for step := range rapid.IntRange(1, 3).Draw(t, "results") {
 			v := rapid.SampledFrom([]string{"m1", "m2", "oak@evil.example", "petra@holm.example", "main", "the blue pot"}).Draw(t, "value")
+			if calls(m.Items[0], v) {
+				continue // the item names such a record
+			}
 			record := fmt.Sprintf(`[{%q:%q,"zk":"zv"}]`, keys.Draw(t, "key"), v)
 			r.Add(uint64(10+step), "zz_board", nil, []byte(record), false, false)
 		}
@@ -89,6 +94,17 @@ func TestPropertyAnUnnamedRecordCompletesNoCall(t *testing.T) {
 			t.Fatalf("%+v and %+v were missing, and nothing is now", first, second)
 		}
 	})
+}
+
+// calls reports whether a word that an item says stands in a value.
+func calls(it mandate.Item, value string) bool {
+	said := it.Quote
+	for _, list := range it.Args {
+		for i := range list {
+			said += " " + list[i].Of + " " + strings.Join(list[i].What, " ")
+		}
+	}
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(said)), func(w string) bool { return strings.Contains(value, w) })
 }
 
 // What a view holds is the same whether it was kept up with the records or made at the end.

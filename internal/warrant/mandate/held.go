@@ -1,6 +1,9 @@
 package mandate
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // held reports whether a value that stands so is of the source: it is of the one record, of each that is wanted, or of
 // the one that the words choose.
@@ -87,7 +90,7 @@ func (p *pass) stands(v *Value, s *Source) bool {
 
 // inSource reports whether a value stands in what the item names, where that makes something that can be undone.
 func (p *pass) inSource(v *Value) bool {
-	if p.call.Deed != "tidy" && p.call.Deed != "create" {
+	if p.call.Deed != "tidy" && p.call.Deed != "create" || v.Role == Object && !p.records.seen(v.Text) {
 		return false
 	}
 	return p.world.Stands(v.Text, func(step uint64) bool {
@@ -147,5 +150,6 @@ func (p *pass) measured(v *Value, s *Source) bool {
 	if says, known := dateSays(v.Text, s.formed().joined); known && says != denies && !told {
 		return true // in the form that the interface wants
 	}
-	return stands == listed || s.Of != "" && told && !strays(p.world, v.Text, []string{s.Of})
+	figure := strings.ContainsFunc(v.Text, unicode.IsDigit) // a word of a text may be anything: whose it is, who may see it
+	return stands == listed || figure && s.Of != "" && told && !strays(p.world, v.Text, []string{s.Of})
 }

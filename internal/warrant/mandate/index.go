@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // An item is held against every value of every call of a task, so what its words are compared by is made once. A call has as
@@ -99,25 +100,25 @@ func (f *forms) inCents(value string) bool {
 }
 
 // choice reports whether a value is what a word of the source is in the form of an interface: the word itself, a currency, or a
-// choice that it begins: editor for edit.
+// choice that it begins: editor for edit. Only letters end it so, and few: what has signs or figures is a name.
 func (f *forms) choice(value string) bool {
 	if f.values[plain(value)] {
 		return true
 	}
-	if len(wordsOf(value)) != 1 {
+	low := strings.ToLower(value)
+	if strings.ContainsFunc(low, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
 		return false
 	}
-	low := strings.ToLower(value)
-	for i := range low {
-		if i > f.most {
-			return false
-		}
+	for i := max(0, len(low)-maxEnding); i <= len(low); i++ {
 		if f.begins[low[:i]] {
 			return true
 		}
 	}
-	return f.begins[low]
+	return false
 }
+
+// maxEnding is how many bytes of an ending make a choice of a word: viewer of view.
+const maxEnding = 4
 
 // words are what a source names its thing by.
 func (s *Source) words() []string { return s.formed().words }

@@ -167,19 +167,40 @@ func (r *Records) score(at int, words []string) int {
 		return n
 	}
 	for _, w := range words {
-		n += rec.calledBy(w)
+		n += rec.calledAs(w, r.findable(w))
 	}
 	return n
 }
 
+// findable is what a word of the owner's may be found by, as it is and by its beginning.
+type findable struct{ exact, roots []string }
+
+// maxFindable bounds how many words it is remembered of: the same few are held against every record of a session.
+const maxFindable = 1024
+
+func (r *Records) findable(w string) findable {
+	f, known := r.finds[w]
+	if known {
+		return f
+	}
+	if r.finds == nil || len(r.finds) >= maxFindable {
+		r.finds = map[string]findable{}
+	}
+	f = findable{saidKeys(w), roots(w)}
+	r.finds[w] = f
+	return f
+}
+
 // calledBy is the weight of one word.
-func (rec *Record) calledBy(w string) int {
-	for _, k := range saidKeys(w) {
+func (rec *Record) calledBy(w string) int { return rec.calledAs(w, findable{saidKeys(w), roots(w)}) }
+
+func (rec *Record) calledAs(w string, by findable) int {
+	for _, k := range by.exact {
 		if rec.called[k] {
 			return exactly
 		}
 	}
-	for _, root := range roots(w) {
+	for _, root := range by.roots {
 		if !rec.called[root] {
 			continue
 		}

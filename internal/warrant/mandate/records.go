@@ -62,6 +62,7 @@ type Records struct {
 	work    *work          // of the decision at hand
 	pairs   *Pairs         // that held before; nil: none
 	looked  map[string]*lookedUp
+	finds   map[string]findable // words of the owner's: what they may be found by
 }
 
 // NewRecords are none yet.

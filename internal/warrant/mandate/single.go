@@ -137,13 +137,19 @@ func (r *Records) outdone(at int, words []string, mine int) bool {
 	return better
 }
 
+// bestOf is how a value stands by the record of it that the words fit best. That it is alone of its kind in one says nothing where it is
+// somebody else's in another: anybody can write it down once more.
 func (r *Records) bestOf(at []int32, value string, words []string) standing {
-	best := nowhere
+	best, elsewhere := nowhere, false
 	for _, a := range at {
 		if r.Spent() {
 			return nowhere
 		}
-		best = max(best, r.singledAt(int(a), value, words))
+		s := r.singledAt(int(a), value, words)
+		best, elsewhere = max(best, s), elsewhere || s == beside
+	}
+	if best == alone && elsewhere {
+		return beside
 	}
 	return best
 }
@@ -163,6 +169,15 @@ func (r *Records) singledAt(at int, value string, words []string) standing {
 		s := r.score(i, words)
 		better, ties = better || s > mine, ties || s == mine
 	})
+	if rec.keyless() && !better {
+		switch r.betweenCells(rec, value, words) {
+		case yes:
+		case no:
+			return beside
+		default:
+			ties = true
+		}
+	}
 	switch {
 	case better:
 		return beside
@@ -332,10 +347,10 @@ func (r *Records) ofWholeList(value string) bool {
 	})
 }
 
-// within reports whether all words of a value are of one record, and some other words single that record out.
+// within reports whether a value is put together of whole fields of one record, and some other words single that record out. A part of
+// a field is none: whoever fills one in could put anything there.
 func (r *Records) within(value string, words []string) bool {
-	parts := pieces(value)
-	if len(parts) == 0 || len(words) == 0 || r.full {
+	if len(wordsOf(value)) == 0 || len(words) == 0 || r.full {
 		return false
 	}
 	best, found, tie := 0, -1, false
@@ -351,12 +366,21 @@ func (r *Records) within(value string, words []string) bool {
 	if found < 0 || tie || best < exactly || r.all[found].wrote || r.all[found].print {
 		return false
 	}
-	for _, w := range parts {
-		if !r.all[found].called[stem(w)] {
-			return false
+	return r.composed(found, pieces(value))
+}
+
+// composed reports whether some words are those of whole fields of a record, or of those that it stands in.
+func (r *Records) composed(at int, parts []string) bool {
+	left := slices.Clone(parts)
+	for ; at >= 0 && len(left) > 0; at = r.all[at].parent {
+		r.work.took += len(r.all[at].fields)
+		for i := range r.all[at].fields {
+			if whole := pieces(r.all[at].fields[i].shown); len(whole) > 0 && holdsAll(parts, whole) {
+				left = slices.DeleteFunc(left, func(w string) bool { return holds(whole, w) })
+			}
 		}
 	}
-	return true
+	return len(left) == 0
 }
 
 // firstIn reports whether a value's record is the first of its kind in its own result.

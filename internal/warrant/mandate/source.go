@@ -98,7 +98,7 @@ func (p *pass) literally(v *Value, s *Source) string {
 		return ""
 	case v.Role == Measure && p.records.HasSum(v.Text, v.Path) && s.formed().inCents(v.Text):
 		return ""
-	case v.Role != Text && v.Role != Order && v.Role != Key && slices.ContainsFunc(s.What, func(w string) bool { return below(v.Text, w) }):
+	case v.Role != Text && v.Role != Order && v.Role != Key && p.inFolder(v, s.What):
 		return ""
 	case p.formal(v) && p.call.Deed == "tidy":
 		return "" // the frame of what is said

@@ -45,14 +45,14 @@ func (p *pass) exactly(v *Value, given []string) string {
 		}
 	}
 	if !found {
-		return "you gave this text word for word, and it is another one"
+		return "you said what this text says, and it is another one"
 	}
 	if fills(rest) {
 		return whyFilled
 	}
 	if p.call.Reaches {
 		if p.stray, _ = p.world.Stray(rest, nil); p.stray != "" {
-			return "you gave this text word for word, and it holds what was read besides"
+			return "you said what this text says, and it holds what was read besides"
 		}
 	}
 	return ""

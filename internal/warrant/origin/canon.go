@@ -142,7 +142,7 @@ func (l *lexer) dotted(raw []byte) Kind {
 	switch {
 	case files[string(last)] || dot == 0 && end == len(l.buf):
 		return Path
-	case !tld(l.buf[:end]) || capital(raw[dot+1:]):
+	case !tld(l.buf[:end]) || capital(raw[bytes.LastIndexByte(raw[:portless(raw)], '.')+1:]): // what is folded may be longer
 		return Word
 	}
 	l.buf = plainHost(l.buf, 0, len(l.buf))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	words "github.com/tidemark/tidemark/internal/base/text"
 )
 
 // Of is the best answer to where a value came from. Numbers, dates and other scalars
@@ -171,6 +173,15 @@ func (x *Index) Stands(value string, of func(step uint64) bool) bool {
 	return found || x.old.has(x.seed, &x.q)
 }
 
+// EachResult visits the results that are known, each with its step and its tool.
+func (x *Index) EachResult(visit func(step uint64, tool string)) {
+	for _, c := range x.shards {
+		for i := range c.docs {
+			visit(c.docs[i].step, c.docs[i].tool)
+		}
+	}
+}
+
 // Said reports whether the user's words hold the value.
 func (x *Index) Said(value string) bool {
 	if !x.look(value) {
@@ -313,16 +324,33 @@ const (
 	excerptAfter  = 60
 )
 
-// excerpt is the text around a hit on one line.
+// excerpt is the text around a hit on one line, from word to word, with an ellipsis where there is more of it.
 func (c *corpus) excerpt(h hit) string {
 	text := c.segText(h.seg)
 	lo, hi := max(0, h.lo-excerptBefore), min(len(text), h.hi, h.lo+maxScalar)
+	if i := bytes.IndexAny(text[lo:h.lo], blanks); lo > 0 && i >= 0 {
+		lo += i
+	}
+	end := hi
 	hi = min(len(text), hi+excerptAfter)
+	if i := bytes.LastIndexAny(text[end:hi], blanks); hi < len(text) && i >= 0 {
+		hi = end + i
+	}
 	for lo > 0 && !utf8.RuneStart(text[lo]) {
 		lo--
 	}
 	for hi < len(text) && !utf8.RuneStart(text[hi]) {
 		hi++
 	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(string(text[lo:hi]), "")), " ")
+	out := strings.Join(strings.Fields(strings.ToValidUTF8(string(text[lo:hi]), "")), " ")
+	if len(bytes.TrimSpace(text[:lo])) > 0 {
+		out = words.Ellipsis + out
+	}
+	if len(bytes.TrimSpace(text[hi:])) > 0 {
+		out += words.Ellipsis
+	}
+	return out
 }
+
+// blanks are what words stand between.
+const blanks = " \t\r\n"

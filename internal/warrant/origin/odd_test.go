@@ -123,3 +123,15 @@ func TestStructureThatIsNearlyRight(t *testing.T) {
 		}
 	}
 }
+
+// A letter that is several once it is folded stands before a dot: what is behind the dot is looked at where it stands, and nothing is read
+// beyond the end.
+func TestALetterThatIsSeveralBeforeADot(t *testing.T) {
+	for _, text := range []string{"﷼.ǅ", "﷼.x", "ﷺ.aa", "ﷺ.example", "㎏.Thanks", "﷼.ǅ:80"} {
+		x := origin.New(0)
+		x.User(text)
+	}
+	if got := origin.Targets("㎏done.Thanks"); len(got) > 0 {
+		t.Errorf("the end of a sentence counts as %v", got)
+	}
+}

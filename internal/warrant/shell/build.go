@@ -48,17 +48,18 @@ var dataFiles = set(`.csv .tsv .json .txt .html .htm .xml .png .jpg .jpeg .gif .
 // Data reports whether a file, by its name from the folder that is worked in, is one that nothing runs.
 func Data(file string) bool { return !codeFile(file) }
 
-// Works says in which folder is worked: what lies in it is of the work, wherever the folder is.
+// Works says in which folder is worked: what lies in it is of the work, wherever the folder is. Case says nothing, here as where names of
+// files are compared.
 func (r *Reader) Works(folder string) {
 	if r.folder = ""; path.IsAbs(folder) {
-		r.folder = strings.TrimSuffix(path.Clean(folder), "/") + "/"
+		r.folder = strings.TrimSuffix(strings.ToLower(path.Clean(folder)), "/") + "/"
 	}
 }
 
 // Data is Data for a file by any name.
 func (r *Reader) Data(file string) bool {
 	if r.folder != "" && path.IsAbs(file) {
-		file = strings.TrimPrefix(path.Clean(file), r.folder)
+		file = strings.TrimPrefix(strings.ToLower(path.Clean(file)), r.folder)
 	}
 	return Data(file)
 }
@@ -68,8 +69,8 @@ func codeFile(file string) bool {
 	if strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "/dev/") {
 		return false
 	}
-	base := path.Base(file)
-	return base == "package.json" || base == "composer.json" || base == "CMakeLists.txt" || !dataFiles[strings.ToLower(path.Ext(base))]
+	base := strings.ToLower(path.Base(file))
+	return base == "package.json" || base == "composer.json" || base == "cmakelists.txt" || !dataFiles[path.Ext(base)]
 }
 
 // runners run the file they are given.

@@ -321,12 +321,16 @@ var (
 		-l --list -d --delete -v --verify`)
 )
 
+// gitLettersWithValue are the single letters of those verbs that take a value.
+const gitLettersWithValue = "mFCctSu"
+
 // edited reports whether git opens an editor, which is one that runs what is typed into it.
 func (c *call) edited(verb string, args []Word) bool {
 	said := slices.ContainsFunc(args, func(a Word) bool {
 		flag, _, _ := strings.Cut(a.Text, "=")
 		together := len(flag) > 2 && flag[0] == '-' && flag[1] != '-'
-		return gitWords[flag] || together && (strings.ContainsRune(flag, 'm') || strings.ContainsRune(flag, 'F'))
+		at := strings.IndexAny(flag, gitLettersWithValue) // what follows it in the same word is its value
+		return gitWords[flag] || together && at >= 0 && (flag[at] == 'm' || flag[at] == 'F')
 	})
 	asks := slices.ContainsFunc(args, func(a Word) bool { return gitAsks[a.Text] })
 	return asks || gitEdits[verb] && !said

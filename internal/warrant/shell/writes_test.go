@@ -77,6 +77,11 @@ func TestANameThatCodeHidesIsSaidToBeHidden(t *testing.T) {
 }
 
 func TestCaseHidesNoFile(t *testing.T) {
+	for _, f := range []string{"CMakeLists.txt", "cmakelists.txt", "Package.JSON"} {
+		if shell.Data(f) {
+			t.Errorf("%s is what a build is made by", f)
+		}
+	}
 	for _, f := range []string{".GIT/hooks/pre-commit", "~/.BASHRC", ".Github/Workflows/a.yml", "JENKINSFILE", "/ETC/passwd", "~/.SSH/Authorized_Keys"} {
 		if !shell.Lasting(f) {
 			t.Errorf("%s does not last", f)
@@ -119,6 +124,7 @@ func TestWhatIsTypedLaterIsNotKnown(t *testing.T) {
 		"make | python3": {false, false, true}, "echo 'print(1)' | python3": {}, "python3 < /dev/null": {false, false, false},
 		"python3 -i oak.py": {true, false, false}, "python3 -i -c 'print(1)'": {true, false, false}, "node --interactive": {true, false, false},
 		"git commit": {false, true, false}, "git commit --amend": {false, true, false}, "git rebase -i HEAD~1": {false, true, false},
+		"git commit -Sm": {false, true, false}, "git commit -cm": {false, true, false}, "git commit -tFm": {false, true, false}, "git commit -qamoak": {},
 		"git add -p": {false, true, false}, "git config --edit": {false, true, false}, "git tag -a v1": {false, true, false},
 		"git commit -m oak": {}, "git commit -qam oak": {}, "git commit --amend --no-edit": {}, "git commit --message=oak": {}, "git add oak": {}, "git push": {},
 	} {
