@@ -105,8 +105,34 @@ type askInput struct {
 	Body struct {
 		Ticket string       `json:"ticket" doc:"that was redeemed for the command, which runs"`
 		Wants  event.Wanted `json:"wants" doc:"a verb and a place, and what a person must know of it"`
+		Adds   *boxAdds     `json:"adds,omitempty" doc:"what a push would add over there: judged, and kept nowhere"`
 		Wait   int          `json:"wait,omitempty" doc:"seconds to wait for a person's answer" minimum:"0" maximum:"60"`
 	}
+}
+
+// boxAdds is what a command would add outside.
+type boxAdds struct {
+	Ordered bool       `json:"ordered,omitempty" doc:"the owner ordered it: asked about only where something speaks against what it adds"`
+	Whole   bool       `json:"whole,omitempty" doc:"texts is all of it; else a part is no text, or is too much"`
+	Texts   []boxAdded `json:"texts" doc:"what is written of commits, and the lines that they add"`
+}
+
+type boxAdded struct {
+	Path string `json:"path" doc:"the file, or what else it stands in"`
+	Text string `json:"text" doc:"what would be added"`
+}
+
+// adds is that as the monitor judges it.
+func (in *askInput) adds() *tidemark.Adds {
+	a := in.Body.Adds
+	if a == nil {
+		return nil
+	}
+	out := &tidemark.Adds{Ordered: a.Ordered, Whole: a.Whole}
+	for _, t := range a.Texts {
+		out.Texts = append(out.Texts, tidemark.Added(t))
+	}
+	return out
 }
 
 // boxAnswer is what is answered to a box. The zero value refuses.
@@ -119,7 +145,7 @@ type boxAnswer struct {
 
 // askBox has it decided whether a command in a box may have something outside it. It decides nothing itself.
 func (m *management) askBox(ctx context.Context, in *askInput) (boxAnswer, error) {
-	asks, ref, call, err := m.monitor.Want(ctx, in.Body.Ticket, in.Body.Wants)
+	asks, ref, call, err := m.monitor.Want(ctx, in.Body.Ticket, in.Body.Wants, in.adds())
 	if errors.Is(err, tidemark.ErrWanted) {
 		return boxAnswer{}, badRequest(err.Error())
 	}

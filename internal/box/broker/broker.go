@@ -71,7 +71,8 @@ func New(o Options) *Broker { return &Broker{o} }
 // Deed is a form that can be run, with what a person must know of it.
 type Deed struct {
 	Question Question
-	Ask      bool // a person is asked, also where the owner ordered such a command: what it brings nobody has vouched for
+	Ask      bool  // a person is asked, also where the owner ordered such a command: what it brings nobody has vouched for
+	Adds     *Adds // what it would add over there, to be looked at before it does; nil: nothing of this machine's
 	run      func(ctx context.Context, files [3]*os.File) (box.Exit, error)
 }
 

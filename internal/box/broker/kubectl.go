@@ -100,7 +100,7 @@ func (b *Broker) kubectl(ctx context.Context, f outgoing.Form) (*Deed, error) {
 	}
 	if x.file != "" {
 		var err error
-		if x.listed, err = b.listed([]string{x.file}); err != nil || len(x.listed) != 1 {
+		if x.listed, err = b.listed([]string{x.file}, nil); err != nil || len(x.listed) != 1 {
 			return nil, fmt.Errorf("kubectl: %s is no file that can be sent: %w", x.file, errors.Join(err, ErrNotHere))
 		}
 		q.Files = x.listed

@@ -38,6 +38,7 @@ type pushing struct {
 	updates []update
 	carried []string // ids of the commits that its question names
 	flags   map[string]bool
+	adds    *Adds
 }
 
 // push finds out what a push would carry.
@@ -59,7 +60,7 @@ func (b *Broker) push(ctx context.Context, f outgoing.Form) (*Deed, error) {
 	if err := r.close(); err != nil {
 		return nil, err
 	}
-	return &Deed{Question: *q, run: p.run}, nil
+	return &Deed{Question: *q, Adds: p.adds, run: p.run}, nil
 }
 
 // flagsOf are the flags of a form, if all of them are known here.
@@ -106,7 +107,11 @@ func (p *pushing) find(ctx context.Context, f outgoing.Form) (*Question, error) 
 	if p.carried, err = p.carries(ctx, known); err != nil {
 		return nil, err
 	}
-	return q, p.describe(ctx, q, known)
+	if err := p.describe(ctx, q, known); err != nil {
+		return nil, err
+	}
+	p.adds, err = p.added(ctx, q, known)
+	return q, err
 }
 
 // operands are the remote and the branches, where a form does not name them those that git would take.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // How much of a workspace one command sends.
@@ -19,8 +20,9 @@ const (
 	mostSentFiles = 5000
 )
 
-// listed are the files that would be sent, each with its size. There is no link among them: where it leads others choose.
-func (b *Broker) listed(names []string) ([]File, error) {
+// listed are the files that would be sent, each with its size, and adds what of them can be read; nil: that is not wanted. There is no
+// link among them: where it leads others choose.
+func (b *Broker) listed(names []string, adds *Adds) ([]File, error) {
 	var out []File
 	var size int64
 	for _, name := range names {
@@ -43,7 +45,14 @@ func (b *Broker) listed(names []string) ([]File, error) {
 			if size += info.Size(); len(out) >= mostSentFiles || size > mostSent {
 				return errors.New("it is more than is sent at once")
 			}
-			sum, n, err := copyPlain(path, io.Discard, info.Size())
+			var text beginning
+			if adds != nil {
+				text.room = mostAdded - adds.size
+			}
+			sum, n, err := copyPlain(path, &text, info.Size())
+			if adds.add("file", rel); text.plain() {
+				adds.add(rel, text.String())
+			}
 			out = append(out, File{Path: rel, Size: n, sum: sum})
 			return err
 		})
@@ -52,6 +61,23 @@ func (b *Broker) listed(names []string) ([]File, error) {
 		}
 	}
 	return out, nil
+}
+
+// beginning keeps as much of what is written as there is room for.
+type beginning struct {
+	strings.Builder
+	room int
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	_, _ = b.Builder.Write(p[:max(0, min(len(p), b.room-b.Len()))])
+	return len(p), nil
+}
+
+// plain reports whether it is text. A letter at its end may be cut.
+func (b *beginning) plain() bool {
+	s := b.String()
+	return s != "" && !strings.Contains(s, "\x00") && utf8.ValidString(s[:max(0, len(s)-utf8.UTFMax)])
 }
 
 // ours is a path of the workspace, if nothing on the way to it leads elsewhere and none of it is hidden.

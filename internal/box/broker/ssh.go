@@ -61,17 +61,19 @@ func (b *Broker) secureShell(ctx context.Context, f outgoing.Form) (*Deed, error
 	}
 	q := Question{Program: f.Program, Verb: "order", Host: x.to.Host, Port: x.to.Port, Place: place}
 	q.Refs = []Ref{{Name: strings.Join(f.Argv, " ")}}
+	var adds *Adds
 	switch {
 	case x.into != "":
 		q.Verb = "bring"
 	case x.far != "":
 		q.Verb = "carry"
-		if x.sent, err = x.b.listed(x.own); err != nil {
+		adds = &Adds{Whole: true} // of files that the owner names what cannot be read is theirs to know
+		if x.sent, err = x.b.listed(x.own, adds); err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", f.Program, err, ErrNotHere)
 		}
 		q.Files = x.sent
 	}
-	return &Deed{Question: q, run: x.run}, nil
+	return &Deed{Question: q, Adds: adds, run: x.run}, nil
 }
 
 // words takes the words of the command apart. An option behind the computer's name would be the other side's.

@@ -24,6 +24,21 @@ type Wanted struct {
 	Lines    []string `json:"lines,omitzero"`
 	Program  string   `json:"program,omitzero"`
 	Command  string   `json:"command"`
+
+	Adds *Adds `json:"-"` // what it would add outside, which is looked at and kept nowhere; nil: nothing
+}
+
+// Adds is what a command would add outside.
+type Adds struct {
+	Ordered bool    `json:"ordered"` // its owner ordered the command: a person is asked only where something speaks against what it adds
+	Whole   bool    `json:"whole"`   // Texts are all of it
+	Texts   []Added `json:"texts"`
+}
+
+// Added is a text of it.
+type Added struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
 }
 
 // Said is the answer to what is wanted. The zero value refuses.
@@ -50,8 +65,9 @@ func (m *Monitor) Ask(ctx context.Context, ticket string, w Wanted, wait time.Du
 	raw, err := m.post(ctx, "/v1/box/ask", struct {
 		Ticket string `json:"ticket"`
 		Wants  Wanted `json:"wants"`
+		Adds   *Adds  `json:"adds,omitzero"`
 		Wait   int    `json:"wait"`
-	}{ticket, w, int(wait / time.Second)})
+	}{ticket, w, w.Adds, int(wait / time.Second)})
 	if err != nil {
 		return Said{}, err
 	}

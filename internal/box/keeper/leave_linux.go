@@ -106,8 +106,10 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 	if err != nil {
 		return none, fmt.Errorf("nothing was run: %w", err)
 	}
-	if !d.covered || deed.Ask {
+	ordered := d.covered && !deed.Ask
+	if !ordered || deed.Adds != nil {
 		w := wantedOf(&deed.Question, d.line)
+		w.Adds = addsOf(deed.Adds, ordered)
 		s := h.way.wants(ctx, c.request.Ticket, w, func() {
 			fmt.Fprintf(c.files[2], "[confined: a person was asked for %s %s]\n", deed.Question.Program, deed.Question.Verb)
 		})
@@ -116,6 +118,18 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 		}
 	}
 	return c.carried(ctx, deed)
+}
+
+// addsOf is what a command would add outside, for whoever judges it.
+func addsOf(a *broker.Adds, ordered bool) *Adds {
+	if a == nil {
+		return nil
+	}
+	out := &Adds{Ordered: ordered, Whole: a.Whole, Texts: []Added{}}
+	for _, t := range a.Texts {
+		out.Texts = append(out.Texts, Added{Path: t.Path, Text: t.Text})
+	}
+	return out
 }
 
 // carried has it done. The caller's files are not in the broker's box: what is printed is carried to them.
