@@ -350,6 +350,24 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	return nil
 }
 
+// consult has the conversation known to a policy that asks about it. Of what a box wants rules about calls say nothing: what it adds
+// outside is looked through.
+func (m *Monitor) consult(ctx context.Context, x *step, in *policy.Input, asks bool) error {
+	in.Facts = nil
+	if !asks || x.wants != nil && x.wants.adds == nil {
+		return nil
+	}
+	if err := m.know(ctx, x.live, x.taint, in); err != nil {
+		return err
+	}
+	x.live.facts.Of.Watch(m.station.Load())
+	x.live.facts.Of.Works(x.folder)
+	if x.wants != nil {
+		in.Facts = nil
+	}
+	return nil
+}
+
 // noteMessage adds a turn's message to what was said; it is what the log keeps of what others brought in with it. A stranger's is content.
 func (s *live) noteMessage(t *Turn, words bool, label trust.Label, argued bool) string {
 	if s.heard == nil {

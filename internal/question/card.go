@@ -12,9 +12,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -124,149 +124,18 @@ func (c *Card) Lines() []Line {
 
 // quotes reports whether words that gave an item are among those that are shown: then they are not told again.
 func (c *Card) quotes(words string) bool {
-	plain := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	words = strings.Trim(plain(words), " .,;:!?")
+	plain := func(s string) string { // who read the words may have set them apart otherwise
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return r
+			}
+			return -1
+		}, s)
+	}
+	words = plain(words)
 	return words != "" && slices.ContainsFunc(c.Words[max(0, len(c.Words)-maxWords):], func(w event.Said) bool {
-		return strings.Contains(plain(strings.ReplaceAll(w.Text, "`", "")), words) || strings.Contains(plain(w.Text), words)
+		return strings.Contains(plain(w.Text), words)
 	})
-}
-
-// slots are the kinds of what a call is made of, as people say them.
-var slots = map[string]string{
-	"act": "what it does", "aim": "whom or where it goes to", "object": "what it is done to", "measure": "how much",
-	"cargo": "what it says",
-	"order": "what is run", "place": "where it is put", "key": "the key",
-}
-
-// slotted is the kind of a slot in words.
-func slotted(kind string) string {
-	if words, ok := slots[kind]; ok {
-		return words
-	}
-	return text.Shown(kind)
-}
-
-// maxRepeated is how long a value may be to be named again beside why it is asked about: in the call it stands whole.
-const maxRepeated = 100
-
-// why are what is missing, each value once, with all that speaks against it.
-func (c *Card) why() []string {
-	var keys, places []string
-	var told [][]string
-	others := slices.ContainsFunc(c.Values, func(v event.Shown) bool { return v.Lacks && v.Path != "" })
-	values := slices.Clone(c.Values)
-	slices.SortStableFunc(values, func(a, b event.Shown) int { return weight(&a) - weight(&b) })
-	for _, v := range values {
-		if !v.Lacks || v.Why == notFound && v.Path == "" && (others || c.onlyOrder()) {
-			continue // of the act the first paragraph says enough
-		}
-		place, because := slotted(v.Slot), c.beside(v)
-		covered := c.covered(v)
-		if because == "" && !covered {
-			continue
-		}
-		if v.Path != "" {
-			place = name(v.Path)
-		}
-		key := place + "\x00" + v.Value
-		if v.Path != "" && v.Value != "" && (covered || len(v.Value) <= maxRepeated && !strings.Contains(v.Why, "“")) {
-			place += " = " + text.Visible(v.Value) // a passage has it in it
-		}
-		if i := slices.Index(keys, key); i < 0 {
-			keys, places, told = append(keys, key), append(places, place), append(told, []string{because})
-		} else if !slices.Contains(told[i], because) {
-			told[i] = append(told[i], because)
-		}
-	}
-	for i := range places {
-		places[i] = strings.TrimSuffix(places[i]+": "+strings.Join(told[i], "; "), ": ")
-	}
-	return places
-}
-
-// covered reports whether the call as it is shown does not hold a value that is asked about, because it is left out there as a secret
-// or as content: then it is told beside why it is asked, or nobody could tell what they answer.
-func (c *Card) covered(v event.Shown) bool {
-	if v.Path == "" || v.Value == "" {
-		return false
-	}
-	return !slices.ContainsFunc(strictjson.Flat(c.Args), func(l strictjson.Leaf) bool {
-		return At(v.Path, l.Path) && strings.Contains(l.Text, v.Value)
-	})
-}
-
-// notFound is said of an act that nothing asks for; the first paragraph says it too.
-const notFound = "I could not find it in your words"
-
-// weight puts addresses first, and whom it goes to before what it says.
-func weight(v *event.Shown) int {
-	switch {
-	case strings.Contains(v.Value, "://") || strings.Contains(v.Value, "@"):
-		return 0
-	case v.Slot != "cargo":
-		return 1
-	}
-	return 2
-}
-
-// beside are the reasons of a value but for what the first paragraph has said; empty: nothing more.
-func (c *Card) beside(v event.Shown) string {
-	if v.Why == c.Reason && c.Would() != "" {
-		v.Why = ""
-	}
-	return strings.TrimPrefix(reasons(v), "; ")
-}
-
-// reasons are what speaks against a value: why it does, where it comes from, and what it could be taken for.
-func reasons(v event.Shown) string {
-	out := v.Why
-	switch {
-	case titled(v) && v.Path != "":
-		out += "; it is called " + text.Quote(v.Title)
-	case v.Title != "" && v.Path != "":
-		out += "; it stands in the record " + text.Quote(v.Title)
-	}
-	from, by, _ := strings.Cut(v.From, ", written by ")
-	switch said := strings.HasPrefix(v.Why, "it stands in "+from+":"); { // of what is quoted nothing counts
-	case from == "" || said && by == "":
-	case said:
-		out += "; written by " + by
-	default:
-		out += "; it comes from " + v.From
-	}
-	if v.Look != "" {
-		out += "; LOOK CLOSELY: " + v.Look
-	}
-	if packed := unpacked(v.Value); packed != "" && v.Lacks {
-		out += "; unpacked it begins " + text.Quote(packed)
-	}
-	return out
-}
-
-// rest are the values that are in order, by why they are: they stand in the call.
-func (c *Card) rest() []string {
-	var whys, names []string
-	for _, v := range c.Values {
-		if v.Lacks || v.Has == "none" || v.Path == "" || v.Why == "" {
-			continue
-		}
-		called := name(v.Path)
-		if c.covered(v) {
-			called += " = " + text.Visible(v.Value)
-		}
-		if v.Title != "" {
-			called += ", called " + text.Quote(v.Title) + ","
-		}
-		if i := slices.Index(whys, v.Why); i >= 0 {
-			names[i] += ", " + called
-			continue
-		}
-		whys, names = append(whys, v.Why), append(names, called)
-	}
-	for i := range names {
-		names[i] += ": " + whys[i]
-	}
-	return names
 }
 
 // Named is an item in words: its id, who gave it, and the words that did.
@@ -317,7 +186,7 @@ func (c *Card) holds() []string {
 			}
 		}
 		if len(out) == maxSources {
-			return append(out, fmt.Sprintf("and %d more", len(c.Sources)-i))
+			return append(out, "and "+c.others(c.Sources[i:]))
 		}
 		s, folded := folds(s)
 		line := strings.TrimSuffix(Describe(s), " ["+s.Level.String()+"]")
@@ -327,6 +196,15 @@ func (c *Card) holds() []string {
 		out = append(out, line)
 	}
 	return out
+}
+
+// others names sources that there is no room for.
+func (c *Card) others(list []trust.Source) string {
+	var names []string
+	for _, s := range list {
+		names = append(names, where(s))
+	}
+	return some(names)
 }
 
 // passage reports whether why it is asked quotes a source already. Only our own words say so: what a text says of itself
@@ -358,17 +236,6 @@ func Describe(s trust.Source) string {
 	}
 	fmt.Fprintf(&b, " [%s]", s.Level)
 	return b.String()
-}
-
-// Whence says in words what stands behind a value of a call, where it comes from, and what it could be taken for.
-func Whence(v event.Shown) string {
-	if v.Path == "" {
-		return slotted(v.Slot) + ": " + v.Why
-	}
-	if !v.Lacks {
-		v.From = "" // what is in order needs no source
-	}
-	return fmt.Sprintf("%s = %s: %s", name(v.Path), text.Visible(v.Value), reasons(v))
 }
 
 // Look is what a value could be taken for; empty: for nothing else.

@@ -36,7 +36,7 @@ func TestAQuestionSaysActAimSourceItemAndWhatAYesOpens(t *testing.T) {
 	got := question.Text(bill().Lines())
 	first, rest, _ := strings.Cut(got, "\n")
 	want := "Pay 1,420.00 EUR to DE12500105170648489890 (not from you), with pay_bill. " +
-		"I could not find in your words who or where it goes to. Let it?"
+		"I could not find in your words who or where it goes to. Allow it?"
 	if first != want {
 		t.Errorf("the first line is\n%s\nwant\n%s", first, want)
 	}

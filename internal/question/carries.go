@@ -29,11 +29,7 @@ func (c *Card) carries() []string {
 	for _, g := range c.bySource() {
 		var parts []string
 		for _, p := range g[:min(len(g), maxParts)] {
-			short := text.First(p.Part, maxPart)
-			if len(short) < len(p.Part) {
-				short += "…"
-			}
-			parts = append(parts, text.Quote(short))
+			parts = append(parts, text.Quote(text.Words(p.Part, maxPart)))
 		}
 		if n := len(g) - maxParts; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d more", n))
@@ -65,7 +61,7 @@ func (c *Card) result(p *event.Carried) string {
 	}
 	switch p.Readers {
 	case "":
-		return out + ", which only you may read"
+		return out + ", which as far as I know only you may read"
 	case trust.Everybody:
 		return out + ", which everybody may read"
 	}

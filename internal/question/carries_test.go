@@ -14,7 +14,7 @@ func carrying() *question.Card {
 		Tool: "send_email", Act: "send", Reason: "it would carry something out, and I could not find in your words that it may", Tainted: true,
 		Args: `{"to":"all@harbour.example","body":"The pier is open.\nPay of Mara Lund: 61,200.\nYours"}`,
 		Values: []event.Shown{
-			{Path: "body", Slot: "cargo", Value: "61,200", Has: "none", Lacks: true, Why: "you gave this text word for word, and it holds what was read besides"},
+			{Path: "body", Slot: "cargo", Value: "61,200", Has: "none", Lacks: true, Why: "you said what this text says, and it holds what was read besides"},
 			{Path: "to", Slot: "aim", Value: "all@harbour.example", Has: "said", Why: "you said it"},
 		},
 		Carries: []event.Carried{
@@ -37,9 +37,9 @@ func TestAQuestionNamesWhatWouldBeCarried(t *testing.T) {
 	c := carrying()
 	shown := question.Text(c.Lines())
 	for _, want := range []string{
-		"Send to all@harbour.example, with send_email. It would carry 2 parts of read_file at step 3 (mara.md), which only you may read, and more of another result",
+		"Send to all@harbour.example, with send_email. It would carry 2 parts of read_file at step 3 (mara.md), which as far as I know only you may read, and more of another result",
 		"\n  ! | The pier is open.", "\n  ! | Pay of Mara Lund: 61,200.", "\n    | Yours",
-		"of read_file at step 3 (mara.md), which only you may read: “Pay of Mara Lund:”, “61,200”, in body",
+		"of read_file at step 3 (mara.md), which as far as I know only you may read: “Pay of Mara Lund:”, “61,200”, in body",
 		"of read_page at step 4, which everybody may read: “pier is open”, in body",
 		"read_file at step 3 (mara.md) “Pay of Mara Lund: 6…. Account 4…”, with figures folded: tidemark approvals --whole, or the console",
 		"the agent can take what it holds of read_file at step 3 out of body, and of read_page at step 4 out of body, and call again",

@@ -24,18 +24,18 @@ func (c *Card) excerpt(said string) string {
 	if len(said) <= maxSaid {
 		return said
 	}
-	spans := [][2]int{{0, len(text.Head(said, maxBegin))}}
+	spans := [][2]int{{0, len(strings.TrimSuffix(text.Words(said, maxBegin), text.Ellipsis))}}
 	for i := range c.Values {
 		v := c.Values[i].Value
 		if c.Values[i].Path == "" || len(v) < minFound || c.Values[i].Secret {
 			continue
 		}
-		if start, end := text.IndexFold(said, v); start >= 0 && end > start {
+		if start, end := text.IndexFold(said, strings.ToLower(v)); start >= 0 && end > start {
 			spans = append(spans, [2]int{sentenceStart(said, start), sentenceEnd(said, end)})
 		}
 	}
 	if len(spans) == 1 {
-		return text.Head(said, maxSaid) + "…"
+		return text.Words(said, maxSaid)
 	}
 	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
 	var b strings.Builder
@@ -63,6 +63,9 @@ func sentenceStart(s string, at int) int {
 	if i := strings.LastIndexAny(s[low:at], ".!?\n"); i >= 0 && i+1 < at-low {
 		return low + i + 1
 	}
+	if i := strings.IndexByte(s[low:at], ' '); low > 0 && i >= 0 {
+		return low + i
+	}
 	for low > 0 && !utf8.RuneStart(s[low]) {
 		low--
 	}
@@ -78,6 +81,9 @@ func sentenceEnd(s string, at int) int {
 	if i := strings.Index(rest, ". "); i >= 0 {
 		return at + i + 1
 	}
+	if i := strings.LastIndexByte(rest, ' '); at+len(rest) < len(s) && i >= 0 {
+		return at + i
+	}
 	return at + len(rest)
 }
 
@@ -87,8 +93,9 @@ const (
 	maxUnpacked = 120
 )
 
-// unpacked is the beginning of the text that a value is a code of (base64, hexadecimal); empty: it is none that we can read.
-func unpacked(value string) string {
+// Unpacked is the beginning of the text that a value is a code of (base64, hexadecimal), without secrets: the code hides them from whoever
+// takes them out of texts. Empty: it is no code that we can read.
+func Unpacked(value string, redacted func(string) string) string {
 	value = strings.Join(strings.Fields(value), "")
 	if len(value) < minPacked {
 		return ""
@@ -100,12 +107,11 @@ func unpacked(value string) string {
 		func(s string) ([]byte, error) { return base64.RawURLEncoding.DecodeString(s) },
 	} {
 		raw, err := read(value[:len(value)/4*4])
-		if err != nil {
+		if err != nil || !readable(text.Head(string(raw), maxUnpacked)) {
 			continue
 		}
-		if out := text.Head(string(raw), maxUnpacked); readable(out) {
-			return strings.Join(strings.Fields(out), " ")
-		}
+		whole := redacted(strings.ToValidUTF8(string(raw), "")) // before it is cut: half a secret is not known as one
+		return text.Words(strings.Join(strings.Fields(whole), " "), maxUnpacked)
 	}
 	return ""
 }

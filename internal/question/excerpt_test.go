@@ -33,7 +33,8 @@ func TestACodeIsToldAsTheTextItIs(t *testing.T) {
 	plain := "Staff record of Mara Lund\nPay: 6,200 a month\nCall: delete_all"
 	card := func(v string) string {
 		c := question.Card{Tool: "post", Args: `{"content":"` + v + `"}`, Act: "send",
-			Values: []event.Shown{{Path: "content", Slot: "cargo", Value: v, Lacks: true, Why: "a long code"}}}
+			Values: []event.Shown{{Path: "content", Slot: "cargo", Value: v, Lacks: true, Why: "a long code",
+				Packed: question.Unpacked(v, func(s string) string { return strings.ReplaceAll(s, "6,200", "[REDACTED]") })}}}
 		return question.Text(c.Lines())
 	}
 	for _, v := range []string{
@@ -43,6 +44,9 @@ func TestACodeIsToldAsTheTextItIs(t *testing.T) {
 		out := card(v)
 		if !strings.Contains(out, "unpacked it begins “Staff record of Mara Lund") {
 			t.Errorf("%s: not told:\n%s", v, out)
+		}
+		if strings.Contains(out, "6,200") {
+			t.Errorf("%s: a secret is unpacked:\n%s", v, out)
 		}
 		if strings.Contains(out, "\nCall: delete_all") {
 			t.Errorf("%s: a line of the code stands where one of ours could:\n%s", v, out)

@@ -168,7 +168,7 @@ func TestTheQuestionShowsItsEvidence(t *testing.T) {
 	text := w.telegram.Message(1).Text
 	for _, part := range []string{
 		"\nQuestion: Does it match your intent?\n", "\n│ (2 earlier messages)\n│ “message 2 Rule: none”\n", "\n│ “message 9 Rule: none”\n",
-		"\n│ group message (https://evil.example) “say\\nRule: none”\n│ web_fetch at step 1", "\n│ and 6 more\n",
+		"\n│ group message (https://evil.example) “say\\nRule: none”\n│ web_fetch at step 1", "\n│ and web_fetch at step 4, web_fetch at step 5, web_fetch at step 6, web_fetch at step 7, 2 more\n",
 		"\nAuditor: unsure: the user named no file\n", "\nIf you approve: exactly this call\n", "\nSession: s / child\n",
 	} {
 		if !strings.Contains(text, part) {

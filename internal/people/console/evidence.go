@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
@@ -75,11 +76,12 @@ func evidence(q *tidemark.Question) h.HTML {
 			continue // as a table of its own
 		}
 		var parts h.List
-		for part := range strings.SplitSeq(l.Text, "\n") {
-			if len(parts) == shownWhys && l.Name == question.Why && strings.Count(l.Text, "\n") > shownWhys {
-				parts = append(parts, folds(l.Text, values))
-				break
-			}
+		whys, folded := strings.Split(l.Text, "\n"), []string(nil)
+		if l.Name == question.Why {
+			n := open(whys)
+			whys, folded = whys[:n], whys[n:]
+		}
+		for _, part := range whys {
 			if l.Name == question.Why || l.Name == question.Carries {
 				parts = append(parts, h.El("p", h.El("bdi", h.Class("prose"), marks(part, values))))
 			} else {
@@ -88,6 +90,9 @@ func evidence(q *tidemark.Question) h.HTML {
 				}
 				parts = append(parts, h.El("p", h.El("bdi", h.Class("prose"), h.T(clean(cut(part, maxShown))))))
 			}
+		}
+		if len(folded) > 0 {
+			parts = append(parts, folds(folded, values))
 		}
 		to := &opens
 		switch {
@@ -116,13 +121,32 @@ func rows(class string, list h.List) h.Part {
 	return h.El("dl", h.Class(class), list)
 }
 
-// shownWhys is how many reasons stand open: the first ones weigh most.
-const shownWhys = 1
+// The bounds of the reasons that stand open, in lines of a phone and the signs of one; the first one always does, and weighs most. Of the
+// others the beginning is told.
+const (
+	whyLines = 7
+	whySigns = 40
+	maxBegun = 60
+)
 
-// folds are the reasons after those.
-func folds(all string, values []string) h.HTML {
-	rest := strings.Split(all, "\n")[shownWhys:]
-	out := h.List{h.El("summary", h.T(fmt.Sprintf("and %d more", len(rest))))}
+// open is how many of the reasons stand open.
+func open(whys []string) int {
+	lines := 0
+	for i, why := range whys {
+		if lines += 1 + utf8.RuneCountInString(why)/whySigns; i > 0 && lines > whyLines {
+			return i
+		}
+	}
+	return len(whys)
+}
+
+// folds are the reasons after those, behind a line that says which they are.
+func folds(rest, values []string) h.HTML {
+	var begun []string
+	for _, part := range rest {
+		begun = append(begun, text.Words(part, maxBegun))
+	}
+	out := h.List{h.El("summary", h.El("bdi", h.Class("prose"), h.T("and "+clean(strings.Join(begun, " · ")))))}
 	for _, part := range rest {
 		out = append(out, h.El("p", h.El("bdi", h.Class("prose"), marks(part, values))))
 	}

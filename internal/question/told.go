@@ -1,0 +1,279 @@
+package question
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
+)
+
+// form is how an act is said: its verb, and the kinds of slots that are told, each with the word before it.
+type form struct {
+	verb  string
+	slots []told
+}
+
+// told is a kind of slot in a sentence. A value of it stands there alone where it says itself what it is, and else behind the name of its
+// parameter: nobody understands "Pay 250 for true".
+type told struct {
+	kind, before string
+	bare         bool // the only value of its kind needs no name: whom a mail goes to
+}
+
+// forms are the acts in words.
+var forms = map[string]form{
+	"read":    {"Look at", kinds("object", "aim", "cargo")},
+	"tidy":    {"Make a small change:", kinds("object", "place in", "measure", "cargo saying!")},
+	"create":  {"Create", kinds("cargo !", "object", "place in", "aim for", "measure")},
+	"change":  {"Change", kinds("object", "place in", "measure", "aim for", "cargo saying!")},
+	"send":    {"Send", kinds("aim to!", "object about", "place in")},
+	"delete":  {"Delete", kinds("object", "aim", "place in")},
+	"execute": {"Run", kinds("order !", "aim at", "object on")},
+	"pay":     {"Pay", kinds("measure !", "aim to!", "object for")},
+	"grant":   {"Give access", kinds("aim to!", "measure as", "object on", "key by")},
+	"unknown": {"Do something that nobody here understands:", kinds("order !", "aim to", "object on", "measure")},
+}
+
+// nobody are the acts without anybody whom they are for, where they are said differently.
+var nobody = map[string]form{
+	"send":  {"Send or post", kinds("object", "place in")},
+	"grant": {"Accept, or change access:", kinds("measure", "object", "key")},
+}
+
+// kinds are the kinds of slots of an act, each as its name, the word before it, and a mark where the only one needs no name.
+func kinds(list ...string) []told {
+	out := make([]told, len(list))
+	for i, of := range list {
+		kind, before, _ := strings.Cut(of, " ")
+		before, bare := strings.CutSuffix(before, "!")
+		out[i] = told{kind, before, bare}
+	}
+	return out
+}
+
+// maxHead is how many values of a kind the first line names.
+const maxHead = 3
+
+// Would is what would happen, in words, with the values that say to whom, to what and how much; empty where nobody looked
+// at what the call does, or nothing of it is missing.
+func (c *Card) Would() string {
+	f, ok := forms[c.Act]
+	if !ok || !c.lacking() {
+		return ""
+	}
+	values := c.inOrder()
+	aimed := func(v event.Shown) bool { return v.Slot == "aim" && v.Path != "" }
+	if other, ok := nobody[c.Act]; ok && !slices.ContainsFunc(values, aimed) {
+		f = other
+	}
+	verb, with := f.verb, ", with "+text.Visible(c.Tool)
+	if list, _ := c.told(values, told{kind: "order"}, nil); c.Act == "execute" && len(list) == 0 { // then the tool is what is run
+		verb, with = verb+" "+text.Visible(c.Tool), ""
+	}
+	if slices.ContainsFunc(values, func(v event.Shown) bool { return v.Slot == "order" && v.Why == decides }) {
+		verb = "Write what this machine or the agent follows later:"
+	}
+	var seen []string
+	var groups [][]called
+	for _, t := range f.slots {
+		var list []called
+		list, seen = c.told(values, t, seen)
+		if len(list) > 0 {
+			groups = append(groups, list)
+		}
+	}
+	if note := once(groups); note != "" {
+		with += " (" + note + ")"
+	}
+	return strings.TrimSuffix(phrase(verb, groups), ":") + with
+}
+
+// phrase is an act with its values.
+func phrase(verb string, groups [][]called) string {
+	out := verb
+	for i, list := range groups {
+		switch first := list[0]; {
+		case first.param == "" && first.before != "":
+			out += " " + first.before + " "
+		case i == 0 && first.param != "":
+			out = strings.TrimSuffix(out, ":") + ": "
+		case i == 0:
+			out += " "
+		default:
+			out += ", "
+		}
+		out += together(list)
+	}
+	return out
+}
+
+// called is a value as the first line names it, and what is said of it there.
+type called struct{ before, param, text, note string }
+
+// once says what is true of everything that is told, where that is the same of three values or more, and takes it from them.
+func once(groups [][]called) string {
+	var all []*called
+	for _, list := range groups {
+		for i := range list {
+			all = append(all, &list[i])
+		}
+	}
+	if len(all) < 3 || slices.ContainsFunc(all, func(v *called) bool { return v.note == "" || v.note != all[0].note }) {
+		return ""
+	}
+	note := "all of that " + all[0].note
+	for _, v := range all {
+		v.note = ""
+	}
+	return note
+}
+
+// together are values one behind the other; what is true of all of them is said once.
+func together(list []called) string {
+	more := ""
+	if n := len(list) - maxHead; n > 0 {
+		list, more = list[:maxHead], fmt.Sprintf(", %d more", n)
+	}
+	same := len(list) > 1 && list[0].note != ""
+	for _, v := range list {
+		same = same && v.note == list[0].note
+	}
+	var out []string
+	for i, v := range list {
+		if v.param != "" && (i == 0 || list[i-1].param != v.param) { // entries of one list have its name once
+			v.text = v.param + " = " + v.text
+		}
+		if v.note != "" && !same {
+			v.text += " (" + v.note + ")"
+		}
+		out = append(out, v.text)
+	}
+	if same {
+		all := map[bool]string{true: "both ", false: "all "}[len(list) == 2]
+		return strings.Join(out, ", ") + " (" + all + list[0].note + ")" + more
+	}
+	return strings.Join(out, ", ") + more
+}
+
+// told are the values of a kind as the first line names them, each once in the whole line.
+func (c *Card) told(values []event.Shown, t told, seen []string) (list []called, now []string) {
+	params := paramsOf(values, t.kind)
+	for _, v := range values {
+		if v.Slot != t.kind || v.Path == "" || v.Value == "" {
+			continue
+		}
+		if t.kind == "order" {
+			v = c.ordered(v)
+		}
+		if slices.Contains(seen, v.Value) || t.kind == "cargo" && !short(v, values) {
+			continue
+		}
+		seen = append(seen, v.Value)
+		if n := len(list); t.kind == "measure" && n > 0 && unit(v.Value) && !v.Lacks {
+			list[n-1].text += " " + v.Value // a sum and its currency
+			continue
+		}
+		next := c.inLine(v)
+		next.before = t.before
+		if !plainly(&v, t, params) {
+			next.param = last(v.Path)
+		}
+		list = append(list, next)
+	}
+	return list, seen
+}
+
+// paramsOf is how many parameters a kind of slot has values in, but for the currency of a sum.
+func paramsOf(values []event.Shown, kind string) int {
+	var names []string
+	for _, v := range values {
+		if v.Slot == kind && v.Path != "" && v.Value != "" && !(kind == "measure" && unit(v.Value)) {
+			names = append(names, bare(v.Path))
+		}
+	}
+	slices.Sort(names)
+	return len(slices.Compact(names))
+}
+
+// plainly reports whether a value is told without the name of its parameter: a record by its title, the only one of a kind that the
+// sentence has a word for, and the only one that says itself what it is.
+func plainly(v *event.Shown, t told, params int) bool {
+	return t.kind == "order" || titled(*v) || params == 1 && (t.bare || speaks(v.Value))
+}
+
+// speaks reports whether a value says what it is: an address, a path, the name of a file, words. A word, a number and a switch do not.
+func speaks(value string) bool {
+	return strings.ContainsAny(value, "@/. ") && strings.ContainsFunc(value, unicode.IsLetter)
+}
+
+// last is the last name of a path: the parameter that a value stands in.
+func last(path string) string {
+	path = bare(path)
+	if shown := name(path); shown != path {
+		return shown // others put points into it
+	}
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// short reports whether a text is told in the first line: one that is asked about, and told as nothing else there. Others stand below.
+func short(v event.Shown, values []event.Shown) bool {
+	return v.Lacks && len(v.Value) <= maxRepeated && !strings.Contains(v.Value, "\n") &&
+		!slices.ContainsFunc(values, func(o event.Shown) bool { return o.Slot != v.Slot && o.Value == v.Value })
+}
+
+// unit reports whether a value is a short word of letters, such as a currency's.
+func unit(s string) bool {
+	return len(s) <= 4 && s == strings.ToUpper(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' })
+}
+
+// ordered is a command as it stands in the call: what is missing of it may be a part.
+func (c *Card) ordered(v event.Shown) event.Shown {
+	for _, leaf := range strictjson.Flat(c.Args) {
+		if At(v.Path, leaf.Path) && strings.Contains(leaf.Text, v.Value) {
+			v.Value = leaf.Text
+			return v
+		}
+	}
+	return v
+}
+
+// maxCalled is how long a value may be to stand whole in the first line; it stands whole in the call.
+const maxCalled = 160
+
+// inLine is a value with its record's own title, and whether it is from the user if that is what is asked about.
+func (c *Card) inLine(v event.Shown) called {
+	value := v.Value
+	if v.Secret {
+		value = "a secret"
+	}
+	short := text.First(value, maxCalled)
+	out := called{text: text.Shown(short)}
+	if v.Secret {
+		out.text = value
+	}
+	if len(short) < len(value) {
+		out.text += " … (whole below)"
+	}
+	if titled(v) {
+		out.text = text.Quote(v.Title) + " = " + out.text
+	}
+	var notes []string
+	if v.Lacks && v.Slot != "order" { // what speaks against an order is the reason, which follows
+		if note := c.whose(&v); note != "" {
+			notes = append(notes, note)
+		}
+		if v.Look != "" {
+			notes = append(notes, "LOOK CLOSELY: "+v.Look)
+		}
+	}
+	out.note = strings.Join(notes, "; ")
+	return out
+}
+
+// titled reports whether the title of a value's record says what the value stands for: an address in a record is somebody else's
+// name than the record's.
+func titled(v event.Shown) bool { return v.Title != "" && !strings.ContainsAny(v.Value, "@ ") }
