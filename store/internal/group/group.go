@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
@@ -70,7 +71,8 @@ type Writer struct {
 	stopped chan struct{} // closed when it has
 	once    sync.Once
 
-	batch []*Request // the goroutine's own
+	batch []*Request // the goroutine's own, as is what follows
+	alone int        // how many batches nobody is let run for before they are written
 }
 
 // New makes a Writer; Run is its goroutine.
@@ -162,10 +164,12 @@ func (w *Writer) drain() {
 }
 
 // gather takes what else is waiting, up to a batch. It leaves out callers that are gone.
-// Those just answered are let run first, for as long as that brings something: a commit
-// costs as much as many records, and one that comes too early carries only half of them.
+// Those just answered are let run first, for as long as that brings something and takes
+// a moment: a commit costs as much as many records, and one that comes too early carries
+// only half of them.
 func (w *Writer) gather(r *Request) []*Request {
 	w.batch = w.batch[:0]
+	w.alone = max(0, w.alone-1)
 	for n := 0; ; {
 		if err := r.ctx.Err(); err != nil {
 			r.done <- err
@@ -177,13 +181,31 @@ func (w *Writer) gather(r *Request) []*Request {
 			return w.batch
 		}
 		if len(w.queue) == 0 {
-			runtime.Gosched()
+			w.yield()
 		}
 		select {
 		case r = <-w.queue:
 		default:
 			return w.batch
 		}
+	}
+}
+
+const (
+	moment = 2 * time.Millisecond // less than a commit takes
+	few    = 64
+)
+
+// yield lets others run. Where that takes more than a moment very many want a processor: the writer then stands behind all of them each
+// time, while those who wait for it go on waiting, and what they have for it comes without that. So it stays where it is for a few batches.
+func (w *Writer) yield() {
+	if w.alone > 0 {
+		return
+	}
+	began := time.Now()
+	runtime.Gosched()
+	if time.Since(began) > moment {
+		w.alone = few
 	}
 }
 
