@@ -13,7 +13,8 @@ pytest.importorskip("google.adk")
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmResponse
-from google.adk.runners import InMemoryRunner
+from google.adk.runners import InMemoryRunner, Runner
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools import AgentTool
 from google.genai import types
 
@@ -75,6 +76,20 @@ def run(agent: Any, plugins: list[Any], key: str, words: str = ASK) -> list[Any]
     return asyncio.run(go())
 
 
+def saved(agent: Any, plugin: Any, key: str, kept: Any, *parts: types.Part) -> list[Any]:
+    """A run whose session is kept in a file: nothing else of it goes from one run to the next."""
+
+    async def go() -> list[Any]:
+        sessions = SqliteSessionService(str(kept))
+        runner = Runner(app=App(name="app", root_agent=agent, plugins=[plugin]), session_service=sessions)
+        if await sessions.get_session(app_name="app", user_id="u", session_id=key) is None:
+            await sessions.create_session(app_name="app", user_id="u", session_id=key)
+        message = types.Content(role="user", parts=list(parts))
+        return [e async for e in runner.run_async(user_id="u", session_id=key, new_message=message)]
+
+    return asyncio.run(go())
+
+
 def agent(world: World, *steps: Any, **more: Any) -> LlmAgent:
     model = Scripted(model="scripted", steps=list(steps))
     return LlmAgent(name=more.pop("name", "a"), model=model, tools=more.pop("tools", world.tools), **more)
@@ -112,6 +127,39 @@ def test_a_held_call_waits(server: Server, world: World, key: str, decision: str
     run(agent(world, [FETCH], [MAIL], "done"), [Tidemark(ANNA, server.monitor(wait=60))], key)
     answering.join()
     assert world.ran.count("send_email") == (1 if decision == "approve" else 0)
+
+
+# SDK-10 SDK-11
+@pytest.mark.parametrize(
+    ("decision", "confirmed", "runs"),
+    [("", True, False), ("approve", True, True), ("deny", True, False), ("approve", False, False)],
+    ids=["a yes to ADK alone", "approved", "denied", "a no to ADK"],
+)
+def test_a_paused_run_goes_on_elsewhere_and_only_the_monitors_word_counts(
+    server: Server, key: str, tmp_path: Any, decision: str, confirmed: bool, runs: bool
+) -> None:
+    kept, first, later = tmp_path / "sessions.db", World(), World()
+    plugin = Tidemark(ANNA, server.monitor(wait=60), pause=True)
+    events = saved(agent(first, [FETCH], [MAIL], "not reached"), plugin, key, kept, types.Part(text=ASK))
+    (asked,) = [c for e in events for c in e.get_function_calls() if c.name == "adk_request_confirmation"]
+    assert first.ran == ["web_fetch"] and asked.args["toolConfirmation"]["hint"]  # type: ignore[index]
+    if decision:
+        server.answer(f"app/u/{key}", decision)
+    said = types.FunctionResponse(id=asked.id, name=asked.name, response={"confirmed": confirmed})
+    plugin = Tidemark(ANNA, server.monitor(wait=0), pause=True)
+    events = saved(agent(later, "done"), plugin, key, kept, types.Part(function_response=said))
+    assert later.ran == (["send_email"] if runs else []) and events[-1].content.parts[0].text == "done"
+    assert len([r for r in server.steps(f"app/u/{key}") if r["kind"] == "turn.began"]) == 1
+
+
+# SDK-10
+def test_a_call_inside_an_agent_that_is_a_tool_waits(server: Server, world: World, key: str) -> None:
+    inner = agent(world, [FETCH], [MAIL], "sent", name="reader", description="reads")
+    outer = agent(world, [("reader", {"request": "read it"})], "done", tools=[AgentTool(inner)])
+    answering = server.answers(f"app/u/{key}", "approve")
+    run(outer, [Tidemark(ANNA, server.monitor(wait=60), pause=True)], key)
+    answering.join()
+    assert world.ran == ["web_fetch", "send_email"]
 
 
 # SDK-14

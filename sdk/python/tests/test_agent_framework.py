@@ -13,6 +13,7 @@ pytest.importorskip("agent_framework")
 
 from agent_framework import (
     Agent,
+    AgentSession,
     BaseChatClient,
     ChatMiddlewareLayer,
     ChatResponse,
@@ -160,6 +161,65 @@ def test_a_held_call_waits(server: Server, world: World, key: str, decision: str
     out = run(tm, key, agent(tm, Scripted([FETCH], [MAIL], "done"), world.tools))
     answering.join()
     assert world.ran.count("send_email") == (1 if decision == "approve" else 0) and out.text == "done"
+
+
+# SDK-10 SDK-11
+@BOTH
+@pytest.mark.parametrize(
+    ("decision", "approved", "runs"),
+    [("", True, False), ("approve", True, True), ("deny", True, False), ("approve", False, False)],
+    ids=["a yes to the framework alone", "approved", "denied", "a no to the framework"],
+)
+def test_a_paused_run_goes_on_elsewhere_and_only_the_monitors_word_counts(
+    server: Server, key: str, decision: str, approved: bool, runs: bool, stream: bool
+) -> None:
+    first, later, session = World(), World(), AgentSession()
+    tm = Tidemark(ANNA, server.monitor(wait=60), pause=True)
+
+    async def pauses() -> Any:
+        async with tm.turn(key, ASK):
+            a = agent(tm, Scripted([FETCH], [MAIL], "not reached"), first.tools)
+            return await (a.run(ASK, stream=True, session=session).get_final_response() if stream else a.run(ASK, session=session))
+
+    out = asyncio.run(pauses())
+    (request,) = out.user_input_requests
+    assert first.ran == ["web_fetch"] and request.function_call.name == "send_email"
+    kept = json.dumps([session.to_dict(), request.to_dict()])  # nothing else goes from one process to the next
+    if decision:
+        server.answer(key, decision)
+    was, asked = json.loads(kept)
+    tm = Tidemark(ANNA, server.monitor(wait=0), pause=True)
+
+    async def goes_on() -> Any:
+        async with tm.turn(key):
+            said = Message(role="user", contents=[Content.from_dict(asked).to_function_approval_response(approved)])
+            return await agent(tm, Scripted("done"), later.tools).run([said], session=AgentSession.from_dict(was))
+
+    out = asyncio.run(goes_on())
+    assert later.ran == (["send_email"] if runs else []) and out.text == "done"
+
+
+# SDK-10
+def test_a_tool_that_wants_the_frameworks_approval_too_waits_after_it(server: Server, world: World, key: str) -> None:
+    @tool(name="send_email", approval_mode="always_require")
+    def send_email(to: str) -> str:
+        """Send an email."""
+        world.ran.append("send_email")
+        return "sent"
+
+    tm, session = Tidemark(ANNA, server.monitor(wait=60), pause=True), AgentSession()
+
+    async def go() -> Any:
+        async with tm.turn(key, ASK):
+            a = agent(tm, Scripted([FETCH], [MAIL], "done"), [world.tools[0], send_email])
+            (request,) = (await a.run(ASK, session=session)).user_input_requests
+            said = Message(role="user", contents=[request.to_function_approval_response(True)])
+            answering = server.answers(key, "approve")
+            out = await a.run([said], session=session)
+            answering.join()
+            return out
+
+    assert asyncio.run(go()).text == "done" and world.ran == ["web_fetch", "send_email"]
 
 
 # SDK-13

@@ -563,3 +563,15 @@ def test_the_code_of_the_readme_runs(own_server: Server, monkeypatch: pytest.Mon
     scope: dict[str, Any] = {}
     exec(code, scope)
     assert scope["decision"].allowed, scope["decision"].reason
+
+
+# The owner's words in a conversation that another process began count for nobody: whoever runs the program is told, also where an adapter
+# hands on nothing of what `begin` returns.
+def test_words_that_count_for_nobody_are_told(server: Server, key: str) -> None:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        server.monitor().session(key, ANNA).begin("Note a")
+    with pytest.warns(UserWarning, match="takes these words for nobody's"):
+        server.monitor().session(key, ANNA).begin("Note b")

@@ -5,6 +5,10 @@
 //   const result = await generateText({ model: run.model(model), tools: run.tools(tools), prompt });
 //
 // Tools decide in their own `execute`, so that an approval which somebody wrote into the messages opens nothing.
+//
+// With { pause: true } a held call asks for the SDK's own approval (versions 6 and 7) instead of waiting: the run ends with a
+// `tool-approval-request`. Keep the messages, and once the question was answered go on with `tm.resume("thread-1")`, in this process or
+// another one: the call is decided again there.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { RefusedError, UndecidedError } from "./errors.js";
@@ -27,9 +31,11 @@ const ours = new WeakSet<object>(); // models and tools that ask
 /** Tidemark guards runs of the AI SDK. */
 export class Tidemark {
   readonly monitor: Monitor;
+  readonly pause: boolean;
 
-  constructor(monitor: Monitor) {
+  constructor(monitor: Monitor, { pause = false }: { pause?: boolean } = {}) {
     this.monitor = monitor;
+    this.pause = pause;
     spread();
   }
 
@@ -37,23 +43,25 @@ export class Tidemark {
   async begin(conversation: string | undefined, user: User, words: string): Promise<Run> {
     const session = this.monitor.session(conversation, user);
     await session.begin(words);
-    return new Run(session);
+    return new Run(session, this.pause);
   }
 
   /** resume goes on with a turn that was begun before, for example where the messages end with an answer to an approval. */
   resume(conversation: string): Run {
-    return new Run(this.monitor.known(conversation));
+    return new Run(this.monitor.known(conversation), this.pause);
   }
 }
 
 /** Run is one turn: guard what it is given. */
 export class Run {
   readonly session: Session;
+  readonly #pause: boolean;
   readonly #told = new Set<string>();
   readonly #guarded = new Set<string>();
 
-  constructor(session: Session) {
+  constructor(session: Session, pause = false) {
     this.session = session;
+    this.#pause = pause;
   }
 
   /** tools are the same tools, which ask before they run. Those without `execute` run elsewhere: the model is only shown them while it may. */
@@ -72,11 +80,20 @@ export class Run {
 
   #guard(name: string, tool: AnyTool, execute: Execute): AnyTool {
     const { session } = this;
+    // A run inside a guarded tool has no messages of its own that could be kept: there calls wait.
+    const wait = (): { wait?: number } => (this.#pause && guardedInside() === undefined ? { wait: 0 } : {});
+    const needsApproval = async (input: unknown, o: Call): Promise<boolean> => {
+      const own: unknown = typeof tool.needsApproval === "function" ? await (tool.needsApproval as Execute)(input, o) : tool.needsApproval;
+      if (own === true || wait().wait === undefined) return own === true;
+      if (wasAsked(o)) return true; // the SDK checks its own question again where the run goes on; the call is decided where it runs
+      return (await session.decide(name, input, o.toolCallId, { wait: 0, changeable: true })).ticket !== "";
+    };
     const guarded: AnyTool = {
       ...tool,
+      ...(this.#pause ? { needsApproval } : {}),
       execute: async (input: unknown, o: Call): Promise<unknown> => {
         if (ours.has(tool)) throw new UndecidedError(`${name} is guarded twice: give run.tools() the tools as they are`);
-        const d = await session.decide(name, input, o.toolCallId, { signal: o.abortSignal, changeable: true });
+        const d = await session.decide(name, input, o.toolCallId, { ...wait(), signal: o.abortSignal, changeable: true });
         if (!d.allowed) throw new RefusedError(d.reason); // the model reads it
         const args = d.args ?? input;
         return session.execute(name, args, o.toolCallId, () => decided.run(o, () => whole(execute(args, o))));
@@ -122,6 +139,14 @@ export class Run {
   async end(content: string): Promise<void> {
     await this.session.end(content);
   }
+}
+
+/** wasAsked is whether the messages hold the SDK's own question about a call. Who writes one there gains nothing: the call is decided all the same. */
+function wasAsked({ toolCallId, messages }: Call): boolean {
+  return (messages ?? []).some((m) => {
+    const { content } = m as { content?: unknown };
+    return Array.isArray(content) && content.some((p: Partial<Part>) => p.type === "tool-approval-request" && p.toolCallId === toolCallId);
+  });
 }
 
 // The net, below all runs in this process: inside a guarded call, a tool that nobody guarded does not run.

@@ -6,7 +6,7 @@ import { RefusedError } from "./errors.js";
 import type { Session } from "./session.js";
 
 export { RefusedError, TidemarkError, UndecidedError } from "./errors.js";
-export { type Shape, shapeOf } from "./keeping.js";
+export { returns, type Shape, shapeOf } from "./keeping.js";
 export { Monitor, type MonitorOptions } from "./monitor.js";
 export { anthropic, type Model, openai, type Prompt } from "./reader.js";
 export { type Decision, type Options, Session, type Tool, unknownUser, type User, type View } from "./session.js";

@@ -44,6 +44,14 @@ export function shapeOf(schema: unknown): Shape {
   throw new TypeError(`${JSON.stringify(schema)} ${words}`);
 }
 
+/**
+ * returns is the line of an errand that says what the sub-agent returns: one value of this schema, as JSON, and nothing else. Then what it
+ * has read stays with it. The sub-agent works in a session of its own, and the tool that starts it is one of `controlTools`.
+ */
+export function returns(schema: unknown): string {
+  return "tidemark-returns: " + JSON.stringify(shapeOf(schema));
+}
+
 function fields(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

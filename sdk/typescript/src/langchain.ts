@@ -5,13 +5,16 @@
 //   const agent = createAgent({ model, tools, middleware: [..., tidemark.middleware(langchain)] });
 //   await tidemark.turn("thread-1", words, () => agent.invoke({ messages: [...] }));
 //
+// With { pause: true } the graph is interrupted at a held call instead of waiting there; it needs a checkpointer. Resume it with any value
+// inside tidemark.turn("thread-1", undefined, ...) once the question was answered, in this process or another one: the value opens nothing.
+//
 // The middleware goes last: the last one sees the arguments that run. All agents of a turn share its session. A sub-agent that was
 // forgotten is noticed: its tools do not run, and it is said what to write.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { RefusedError, TidemarkError, UndecidedError } from "./errors.js";
 import type { Monitor } from "./monitor.js";
-import { type Session, type Tool, undecided, type User } from "./session.js";
+import { guardedInside, type Session, type Tool, undecided, type User } from "./session.js";
 
 interface ToolCall {
   name: string;
@@ -56,13 +59,15 @@ function session(): Session {
 export class Tidemark {
   readonly monitor: Monitor;
   readonly user: User;
+  readonly pause: boolean;
   readonly #own = new WeakSet<object>(); // the framework's own tools
   readonly #plain = new WeakSet<object>(); // of these, those whose results nobody writes but the framework
   readonly #told = new Set<string>();
 
-  constructor(monitor: Monitor, user: User) {
+  constructor(monitor: Monitor, user: User, { pause = false }: { pause?: boolean } = {}) {
     this.monitor = monitor;
     this.user = user;
+    this.pause = pause;
   }
 
   /** own says that what the framework made steers the framework, and hands it back: a tool (createHandoffTool of a swarm or supervisor), or
@@ -120,7 +125,12 @@ export class Tidemark {
       wrapToolCall: async (request: ToolRequest, next: (r: ToolRequest) => unknown): Promise<unknown> => {
         const { name, id = "" } = request.toolCall;
         this.#steers(session(), name, request.tool);
-        const d = await session().decide(name, request.toolCall.args, id, { signal: request.runtime?.signal, changeable: true });
+        const pauses = this.pause && guardedInside() === undefined; // an agent inside a tool could not go on elsewhere: there calls wait
+        const d = await session().decide(name, request.toolCall.args, id, { ...(pauses ? { wait: 0 } : {}), signal: request.runtime?.signal, changeable: true });
+        if (d.ticket !== "" && pauses) {
+          const { interrupt } = (await import("@langchain/" + "langgraph")) as { interrupt: (value: unknown) => unknown };
+          interrupt({ tidemark: { tool: name, args: request.toolCall.args, question: d.question, ticket: d.ticket } });
+        }
         if (!d.allowed) return new langchain.ToolMessage({ content: d.reason, tool_call_id: id, name, status: "error" });
         const args = d.args ?? request.toolCall.args;
         return session().execute(name, args, id, () => next({ ...request, toolCall: { ...request.toolCall, args } }), came);

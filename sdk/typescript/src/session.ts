@@ -154,7 +154,9 @@ export class Session {
     if (typeof hello !== "object" || hello === null) return ""; // a server from before there were tickets
     if (typeof hello["ticket"] === "string" && hello["ticket"] !== "") this.#ticket = hello["ticket"];
     if (hello["proof"] !== "none" || this.parent !== "") return "";
-    return `Tidemark takes these words for nobody's: ${String(hello["why"] ?? "they were not proven")}`;
+    const told = `Tidemark takes these words for nobody's: ${String(hello["why"] ?? "they were not proven")}`;
+    if (this.user?.owner === true) process.emitWarning(told, "TidemarkWarning"); // adapters hand on nothing of what begin returns
+    return told;
   }
 
   /** visible says which tools the model may not see now, and whether the turn may go on. */

@@ -5,7 +5,9 @@ import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
+import { Command, MemorySaver } from "@langchain/langgraph";
 import * as langchain from "langchain";
+import { deserialize, serialize } from "node:v8";
 import { z } from "zod";
 import { Tidemark } from "@tidemark/sdk/langchain";
 import { anna, page, Server } from "./server.mjs";
@@ -206,6 +208,35 @@ test("the mark is there in the next turn", async () => {
   await run([[mail], "done"], { w, key: "lc-next", words: "Thanks" });
   assert.deepEqual(w.ran, ["web_fetch"]);
 });
+
+// SDK-10 SDK-11
+for (const [decision, runs] of [["", 0], ["approve", 1], ["deny", 0]]) {
+  test(`a paused run goes on elsewhere: ${decision || "nobody"}`, async () => {
+    const key = `lc-${n++}`;
+    const config = { configurable: { thread_id: key } };
+    const made = (steps, m, w, checkpointer) => {
+      const tm = new Tidemark(m, anna, { pause: true });
+      return [tm, langchain.createAgent({ model: new Scripted(steps), tools: w.tools, middleware: [tm.middleware(langchain)], checkpointer })];
+    };
+    const saver = new MemorySaver();
+    const first = world();
+    let m = server.monitor({ wait: 60 });
+    const [tm, agent] = made([[fetchPage], [mail], "not reached"], m, first, saver);
+    const out = await tm.turn(key, ask, () => agent.invoke({ messages: [{ role: "user", content: ask }] }, config));
+    m.close();
+    assert.deepEqual([first.ran, out.__interrupt__?.[0].value.tidemark.tool], [["web_fetch"], "send_email"]);
+    const kept = serialize([saver.storage, saver.writes]); // nothing else goes from one process to the next
+    if (decision !== "") await server.answer(key, decision);
+    const other = new MemorySaver();
+    [other.storage, other.writes] = deserialize(kept);
+    const later = world();
+    m = server.monitor();
+    const [tm2, agent2] = made(["done"], m, later, other);
+    const end = await tm2.turn(key, undefined, () => agent2.invoke(new Command({ resume: "yes, send it" }), config));
+    m.close();
+    assert.deepEqual([later.ran.length, end.messages.at(-1).content], [runs, "done"]);
+  });
+}
 
 // SDK-13
 test("what an error says taints", async () => {

@@ -81,6 +81,16 @@ export class Server {
     }
   }
 
+  /** answerBelow answers the first question of a session or of one that began inside it. */
+  async answerBelow(session, decision) {
+    for (let seen = ""; ; ) {
+      const got = await this.call("GET", `/v1/approvals?wait=30&seen=${seen}`);
+      const mine = got.approvals.find((q) => q.session.startsWith(session) && q.state === "pending");
+      if (mine !== undefined) return this.call("POST", `/v1/approvals/${mine.id}`, { decision });
+      seen = got.seen;
+    }
+  }
+
   async answer(session, decision) {
     for (const q of await this.questions(session)) await this.call("POST", `/v1/approvals/${q.id}`, { decision });
   }

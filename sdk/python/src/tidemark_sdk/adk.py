@@ -6,6 +6,10 @@
 
 It goes last among the plugins. What an agent's own before_tool_callback changes afterwards is noticed when the tool has run: the
 run stops, and no further tool runs in it.
+
+With pause=True a held call asks for ADK's own confirmation (`adk_request_confirmation`) instead of waiting. Send its answer to the runner
+once the question was answered, in this process or another one: the call is decided again there, so that a yes to ADK alone opens nothing,
+and a no to it lets nothing run.
 """
 
 from __future__ import annotations
@@ -30,9 +34,9 @@ _calling: ContextVar[tuple[Session, str] | None] = ContextVar("tidemark_adk_call
 class Tidemark(BasePlugin):
     """Guards every agent of a runner, also after a transfer and inside AgentTool. All of them share the session."""
 
-    def __init__(self, user: User, monitor: Monitor | None = None) -> None:
+    def __init__(self, user: User, monitor: Monitor | None = None, *, pause: bool = False) -> None:
         super().__init__(name="tidemark")
-        self.monitor, self.user = monitor or Monitor(), user
+        self.monitor, self.user, self.pause = monitor or Monitor(), user, pause
         self._decided: dict[str, bytes] = {}
         self._inside: dict[str, Session] = {}  # sessions of AgentTool, by their own id
 
@@ -70,7 +74,14 @@ class Tidemark(BasePlugin):
         if isinstance(tool, TransferToAgentTool):
             return None  # ADK's own: it does nothing but name who goes on, in the same session
         session.steers(tool.name, _steers(tool), _plain(tool))
-        d = await session.adecide(tool.name, tool_args, call_id)
+        confirmed = tool_context.tool_confirmation  # what ADK was told, where the run was paused at this call
+        if confirmed is not None and not confirmed.confirmed:
+            return {"error": "This tool call is rejected."}
+        pauses = self.pause and tool_context.session.id not in self._inside  # a session of AgentTool lives no longer than its call
+        d = await session.adecide(tool.name, tool_args, call_id, wait=0 if pauses else None)
+        if d.held and pauses and confirmed is None:
+            tool_context.request_confirmation(hint=d.question, payload={"tidemark": {"question": d.question, "ticket": d.ticket}})
+            tool_context.actions.skip_summarization = True  # the run ends here, and goes on with the answer
         if not d:
             return {"error": d.reason}
         self._decided[call_id] = canonical(tool_args)

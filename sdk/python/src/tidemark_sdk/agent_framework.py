@@ -8,11 +8,16 @@
 
 It goes last among the middleware: the last one sees the arguments that run. Agents used as tools and those of a workflow take the same
 middleware; one that was forgotten is noticed, and the run stops before its first tool.
+
+With pause=True a held call asks for the framework's own approval (`result.user_input_requests`) instead of waiting. Once the question was
+answered, go on inside `tidemark.turn("thread-1")` with that request's `to_function_approval_response(True)` and the same AgentSession, in
+this process or another one: the call is decided again there, so that the framework's approval alone opens nothing.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -31,7 +36,8 @@ except ImportError as e:  # pragma: no cover
 
 from ._errors import RefusedError, UndecidedError
 from ._turns import Turns, here, unlawful
-from .session import Decision, Session, Tool, unasked
+from .monitor import Monitor
+from .session import Decision, Session, Tool, User, inside, unasked
 
 
 class StoppedError(UndecidedError, MiddlewareFailure):
@@ -45,9 +51,13 @@ class TurnError(RefusedError, MiddlewareFailure):
 class Tidemark(Turns):
     """Guards the agents whose middleware it is."""
 
+    def __init__(self, user: User, monitor: Monitor | None = None, *, pause: bool = False) -> None:
+        super().__init__(user, monitor)
+        self.pause = pause
+
     @property
     def middleware(self) -> list[Any]:
-        return [_Model(), _Call()]
+        return [_Model(), _Call(self.pause)]
 
 
 class _Model(ChatMiddleware):
@@ -69,20 +79,38 @@ class _Model(ChatMiddleware):
 class _Call(FunctionMiddleware):
     """A call is decided, runs, and is reported."""
 
+    def __init__(self, pause: bool) -> None:
+        self._pause = pause
+
     async def process(self, context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]) -> None:
         try:
             session, tool = here(), context.function
             call_id, args = str(context.metadata.get("call_id") or ""), _plain(context.arguments)
             _declare(session, tool)
-            d = await session.adecide(tool.name, args, call_id, changeable=True)
+            # An agent that a tool started has no run of its own that could go on later, and a call that was approved does not ask again.
+            pauses = self._pause and not inside() and context.metadata.get("approval_response") is None
+            d = await session.adecide(tool.name, args, call_id, wait=0 if pauses else None, changeable=True)
         except Exception as e:
             raise StoppedError(f"Tidemark could not decide about a call, so nothing may run: {e}") from e
+        if d.held and pauses:
+            context.result = _request(context, d, call_id)
+            return
         if not d:
             context.result = d.reason  # the words as a result: of what is raised the model reads only that something failed
             return
         if d.args is not None:
             context.arguments, args = dict(d.args), dict(d.args)
         context.result = await session.aexecute(tool.name, args, call_id, lambda: _ran(context, call_next), _came)
+
+
+def _request(context: FunctionInvocationContext, d: Decision, call_id: str) -> Content:
+    """The framework's own question about a call that is held: the run ends with it."""
+    occurrence = str(context.metadata.get("function_call_occurrence_id") or call_id)
+    call = Content.from_function_call(
+        call_id=call_id, name=context.function.name, arguments=json.dumps(_plain(context.arguments)), id=occurrence
+    )
+    about = {"tidemark": {"question": d.question, "ticket": d.ticket}}
+    return Content.from_function_approval_request(id=occurrence, function_call=call, additional_properties=about)
 
 
 async def _ran(context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]) -> Any:

@@ -296,7 +296,10 @@ class Session:
             self._ticket = str(ticket)
         if hello.get("proof") != "none" or self.parent:
             return ""
-        return f"Tidemark takes these words for nobody's: {hello.get('why') or 'they were not proven'}"
+        told = f"Tidemark takes these words for nobody's: {hello.get('why') or 'they were not proven'}"
+        if self.user is not None and self.user.owner:
+            warnings.warn(told, stacklevel=2)  # adapters hand on nothing of what `begin` returns, and every question would seem untrue
+        return told
 
     # The model is about to be asked.
 
