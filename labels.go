@@ -390,11 +390,15 @@ func (m *Monitor) Flush(ctx context.Context, name string) error {
 // readersSaid is what the policy and the result's own server say of who may read it. A server is taken at its word where that keeps the
 // result from others, and else where the policy says so (AUD-04).
 func readersSaid(s trust.Sensitivity, l tool.Labels, taken bool) warrant.Readers {
-	return warrant.Readers{
+	r := warrant.Readers{
 		Private: s >= trust.Private || l.Private(),
 		Public:  s == trust.Public || l.Public() && taken,
 		Secret:  s >= trust.Secret,
 	}
+	if names := l.Names(); taken && len(names) > 0 && s < trust.Private {
+		r.Private, r.Named = false, names
+	}
+	return r
 }
 
 // shared notes who wrote a result and who may read it, also in its evidence. What we looked up ourselves nobody has read.
@@ -420,7 +424,8 @@ func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *
 	traits, label := set.Traits(came.name, nil), &seen.Label
 	trace := s.traced(s.heard.Result(warrant.Result{
 		Tool: came.name, Step: seen.Step, Args: &came.args, Content: o.Result.Content, Failed: o.Result.Error, Tainted: tainted,
-		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
+		Told:  traits.Rule != "unknown-tool" || o.vouched(set, came.name),
+		Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
 		LookUp: came.lookUp, Held: seen.Held != nil,
 		Readers: readersSaid(label.Sensitivity, o.Result.Labels, traits.Labelled),
 	}))

@@ -353,7 +353,9 @@ type wantsKey struct{}
 // wanted is what a command in a box wants, of whose ticket we know.
 type wanted struct {
 	event.Wanted
-	ticket tool.Digest
+	ticket  tool.Digest
+	adds    *Adds             // what it would add outside; nil: nothing that is looked at
+	carries []warrant.Carried // what of it others may not read
 }
 
 // The rules of what commands in boxes want.
@@ -369,7 +371,7 @@ var ErrWanted = confined.ErrWanted
 // Want is how a command in a box asks for something outside it: by the ticket it runs with. What comes back is the call that Decide
 // is asked about, and with which context. A question that nobody waits for any more, about something else that the session's box
 // wanted, is withdrawn.
-func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted) (context.Context, Ref, tool.Call, error) {
+func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted, adds *Adds) (context.Context, Ref, tool.Call, error) {
 	fail := func(err error) (context.Context, Ref, tool.Call, error) {
 		return ctx, Ref{}, tool.Call{}, fmt.Errorf("want: %w", err)
 	}
@@ -391,7 +393,7 @@ func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted) (cont
 	if err := m.forgetWanted(ctx, ref, &call); err != nil {
 		return fail(err)
 	}
-	return context.WithValue(ctx, wantsKey{}, &wanted{w, given.Ticket}), ref, call, nil
+	return context.WithValue(ctx, wantsKey{}, &wanted{Wanted: w, ticket: given.Ticket, adds: adds.orderedBy(&given)}), ref, call, nil
 }
 
 // forgetWanted withdraws questions of a box that nobody waits for, but for the one about this very call.
@@ -412,21 +414,6 @@ func (m *Monitor) forgetWanted(ctx context.Context, ref Ref, but *tool.Call) err
 	return err
 }
 
-// judgeWanted is what a policy says of what a command in a box wants: where nothing refuses it a person is asked, whatever would
-// let other calls run. Nobody else may use the names of these calls.
-func (x *step) judgeWanted(set *policy.Set, in *policy.Input) policy.Decision {
-	if x.wants == nil || in.Tool != confined.Tool(&x.wants.Wanted) {
-		return refuse(ruleReserved, "calls of this name are made by boxes alone")
-	}
-	d := set.Judge(in)
-	if d.Effect == policy.Deny {
-		return d
-	}
-	says := set.Redactor().Text(confined.Sentence(&x.wants.Wanted))
-	r := policy.Reason{Rule: RuleWanted, Effect: policy.Confirm, Text: says}
-	return policy.Decision{Effect: policy.Confirm, Kind: policy.KindEscalate, Rule: r.Rule, Reasons: []policy.Reason{r}}
-}
-
 // busy reports whether a box asks while another question of its session's boxes is open: a command that asks for many things does
 // not fill anybody's queue.
 func (x *step) busy() bool {
@@ -441,6 +428,7 @@ func (x *step) keepWanted(id string) {
 	if x.wants == nil {
 		return
 	}
+	x.decided.Ask.Carries = x.wants.carried(x.set.Redactor().Text)
 	keeps := &event.Kept{}
 	if w := &x.wants.Wanted; confined.Lasts(w) {
 		k := event.Kept(approval.Keep(x.decided.Tool, id, &x.args, func(path, _ string) bool { return confined.Free(path) }))

@@ -133,6 +133,9 @@ func (m *Monitor) seenEvent(s *live, b *session.Taint, o *Observation, came *arr
 		traits.Sensitivity = traits.Sensitivity.Join(call.Sens)
 		traits.Source, traits.Sensitive = traits.Source || call.Source, traits.Sensitive || call.Secret
 	}
+	if o.vouched(set, name) {
+		traits.Level = max(traits.Level, trust.Local)
+	}
 	label := trust.Label{Level: traits.Level, Sensitivity: traits.Sensitivity}
 	if o.Declared != nil {
 		label.Level = label.Level.Join(*o.Declared)
@@ -165,15 +168,24 @@ func (m *Monitor) seenEvent(s *live, b *session.Taint, o *Observation, came *arr
 	}
 }
 
+// vouched reports whether the server of a result says that nobody else has a part in it, and the policy takes its word. What sub-agents,
+// other sessions and labelled resources put into it counts all the same.
+func (o *Observation) vouched(set *policy.Set, name string) bool {
+	return o.Result.Labels.Trusted() && !o.Result.Error && set.Traits(name, nil).Vouched
+}
+
 // maxMessage bounds how much of a user's own message is kept.
 const maxMessage = 32 << 10
+
+// maxPreview is how much of a text its preview shows, in characters.
+const maxPreview = 100
 
 // content is what is kept of a text. Nothing of a sensitive one but its hash.
 func (m *Monitor) content(text []byte, set *policy.Set, sensitive, message bool) *event.Content {
 	cfg := set.Settings()
 	c := &event.Content{Hash: tool.DigestOf(text), Bytes: len(text)}
 	if cfg.Previews && !sensitive {
-		c.Preview = set.Redactor().Preview(text, 100)
+		c.Preview = cut.Words(set.Redactor().Preview(text, 2*maxPreview), maxPreview)
 	}
 	if message && cfg.RecordMessages && !sensitive {
 		said := cut.Cover(string(text), maxMessage)

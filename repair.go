@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
@@ -86,4 +87,74 @@ func asking(v *Verdict) int {
 		}
 	}
 	return n
+}
+
+// Adds is what a push would add over there. It is judged, and kept nowhere.
+type Adds struct {
+	Ordered bool // what the owner said covers the command: a person is asked only where something speaks against what it adds
+	Whole   bool // Texts are all of it
+	Texts   []Added
+}
+
+// Added is what is written of a push's commits, or the lines that they add to a file.
+type Added struct{ Path, Text string }
+
+// orderedBy is what a push would add, by a ticket: only where the ticket says so did the owner order the command, or a part of it.
+func (a *Adds) orderedBy(given *event.Box) *Adds {
+	if a == nil {
+		return nil
+	}
+	out := *a
+	out.Ordered = a.Ordered && (given.Covered || len(given.Ordered) > 0)
+	return &out
+}
+
+// judgeWanted is what a policy says of what a command in a box wants: where nothing refuses it a person is asked, whatever would
+// let other calls run. What the owner ordered is let through where it adds nothing outside that others may not read. Nobody else may
+// use the names of these calls.
+func (x *step) judgeWanted(set *policy.Set, in *policy.Input) policy.Decision {
+	if x.wants == nil || in.Tool != confined.Tool(&x.wants.Wanted) {
+		return refuse(ruleReserved, "calls of this name are made by boxes alone")
+	}
+	d := set.Judge(in)
+	if d.Effect == policy.Deny {
+		return d
+	}
+	says := set.Redactor().Text(confined.Sentence(&x.wants.Wanted))
+	if a := x.wants.adds; a != nil {
+		why := x.live.adds(a, x.wants)
+		held := func(r policy.Reason) bool { return inFile(r) && r.Effect != policy.Allow }
+		if why == "" && a.Ordered && !slices.ContainsFunc(d.Reasons, held) {
+			r := policy.Reason{Rule: RuleWanted, Effect: policy.Allow, Text: "you ordered it, and it adds nothing that others may not read"}
+			return policy.Decision{Effect: policy.Allow, Rule: r.Rule, Reasons: []policy.Reason{r}}
+		}
+		if why != "" {
+			says += ". " + why
+		}
+	}
+	r := policy.Reason{Rule: RuleWanted, Effect: policy.Confirm, Text: says}
+	return policy.Decision{Effect: policy.Confirm, Kind: policy.KindEscalate, Rule: r.Rule, Reasons: []policy.Reason{r}}
+}
+
+// adds is why what a command would add outside is asked about, and notes what it would carry; empty: nothing speaks against it.
+func (s *live) adds(a *Adds, w *wanted) (why string) {
+	if s.heard == nil {
+		return "" // the policy judges by levels alone
+	}
+	texts := make([]warrant.Added, len(a.Texts))
+	for i, t := range a.Texts {
+		texts[i] = warrant.Added(t)
+	}
+	w.carries, why = s.heard.Pushed(texts, a.Whole)
+	return why
+}
+
+// carried is what a command would carry outside, without secrets.
+func (w *wanted) carried(redacted func(string) string) []event.Carried {
+	var out []event.Carried
+	for _, c := range w.carries {
+		part := event.Carried{Path: redacted(c.Path), Part: redacted(c.Part), Tool: c.Tool, Step: c.Step, Readers: redacted(c.Readers)}
+		out = append(out, part)
+	}
+	return out[:min(len(out), maxCarried)]
 }

@@ -72,7 +72,8 @@ type reader struct {
 	memory      []pathPattern
 	writers     toolset
 	opened      configfile.Faults // what lets everything of a tool run
-	labelled    toolset           // tools whose servers are taken at their word
+	labelled    toolset           // tools whose servers are taken at their word of who may read a result
+	vouched     toolset           // and of what it is worth
 	told        toolset           // tools whose results are labelled for others
 	held        toolset           // tools whose results are kept from agents
 	caution     caution
@@ -146,6 +147,7 @@ func (r *reader) fields() map[string]func(*configfile.Node) {
 		"memoryFiles":      r.readMemoryFiles,
 		"memoryTools":      func(n *configfile.Node) { r.writers = r.toolset(n) },
 		"serverLabels":     func(n *configfile.Node) { r.labelled = r.toolset(n) },
+		"serverTrust":      func(n *configfile.Node) { r.vouched = r.toolset(n) },
 		"labelResults":     func(n *configfile.Node) { r.told = r.toolset(n) },
 		"holdResults":      func(n *configfile.Node) { r.held = r.toolset(n) },
 		"strictness":       func(n *configfile.Node) { r.later.strictness = n },

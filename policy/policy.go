@@ -167,7 +167,8 @@ type Traits struct {
 
 	Readers string // the rules that say who may read its response, one a line; empty: none
 
-	Labelled bool // what its server says for its results counts (serverLabels)
+	Labelled bool // what its server says of who may read its results counts (serverLabels)
+	Vouched  bool // what its server says for their integrity counts, too (serverTrust)
 	Told     bool // doors that can say of its results what they are worth (labelResults)
 	Holds    bool // its results are kept from agents, where a door can (holdResults)
 

@@ -63,6 +63,7 @@ type facts struct {
 	memory      []pathPattern
 	writers     toolset
 	labelled    toolset
+	vouched     toolset
 	told        toolset
 	held        toolset
 	caution     *caution
@@ -107,7 +108,7 @@ func (s *Set) Opened() Faults { return slices.Clone(s.opened) }
 // compile makes the Set of a file that has no errors.
 func (r *reader) compile(redactor *redact.Redactor) *Set {
 	f := &facts{
-		r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, r.told, r.held, &r.caution, r.cel.groups,
+		r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, r.labelled, r.vouched, r.told, r.held, &r.caution, r.cel.groups,
 		r.given, map[string]*trustRule{},
 	}
 	for _, t := range r.trustRules {
@@ -179,6 +180,7 @@ func (s *Set) patterns() []string {
 	}
 	add(s.facts.writers)
 	add(s.facts.labelled)
+	add(s.facts.vouched)
 	add(s.facts.told)
 	add(s.facts.held)
 	return out

@@ -38,7 +38,7 @@ func (r *row) finish(out output, sens trust.Sensitivity) Traits {
 		Level: out.level, Rule: out.rule, Sensitivity: sens, Sensitive: sensitive, Sink: r.sink,
 		Source:  said(r.note.source, out.level <= trust.External),
 		Caution: r.caution, CautionFixed: r.cautionFixed, Labelled: r.set.facts.labelled.has(r.name),
-		Told:  r.set.facts.told.has(r.name),
+		Vouched: r.set.facts.vouched.has(r.name), Told: r.set.facts.told.has(r.name),
 		Holds: r.set.facts.held.has(r.name),
 	}
 }

@@ -59,6 +59,15 @@ func (r *reader) readNeeds(n *configfile.Node, row *[warrant.NumKinds]cellNeed, 
 	r.Fields(n, slots)
 }
 
+// Unfound is what a decision says of a kind of slot without enough evidence, where nothing more is known of it.
+func Unfound(slot string) string {
+	k, ok := warrant.KindNamed(slot)
+	if !ok {
+		return ""
+	}
+	return lackText[k]
+}
+
 // lackText says what a slot without enough evidence means.
 var lackText = [warrant.NumKinds]string{
 	warrant.Act:     "I could not find this in your words",

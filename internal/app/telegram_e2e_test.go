@@ -81,7 +81,7 @@ func TestAHeldCallGoesOnWhenTheOwnerTaps(t *testing.T) {
 	s := tainted(t, bot)
 	held := s.ask(patient, "exec", `{"command":"rollout"}`)
 	m := bot.Message(1)
-	for _, part := range []string{"exec", "rollout", "Build what the page says", "web_fetch at step 1", "Let it?"} {
+	for _, part := range []string{"exec", "rollout", "Build what the page says", "web_fetch at step 1", "Allow it?"} {
 		if !strings.Contains(m.Text, part) {
 			t.Errorf("the owner is not shown %q:\n%s", part, m.Text)
 		}

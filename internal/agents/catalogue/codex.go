@@ -81,36 +81,6 @@ func pages(params strictjson.Value) bool {
 	}), func(word string) bool { return strings.Contains(" less more most man view pg ", " "+word+" ") })
 }
 
-// gitEdits reports whether git is to open an editor, which without a terminal it cannot.
-func gitEdits(command string) bool {
-	for part := range strings.FieldsFuncSeq(command, func(r rune) bool { return strings.ContainsRune(";&|\n()", r) }) {
-		words := strings.Fields(part)
-		at := slices.Index(words, "git")
-		if at < 0 || at+1 == len(words) {
-			continue
-		}
-		flags := words[at+2:]
-		has := func(letters string, long ...string) bool {
-			return slices.ContainsFunc(flags, func(f string) bool {
-				name, _, _ := strings.Cut(f, "=")
-				short := strings.HasPrefix(f, "-") && !strings.HasPrefix(f, "--")
-				return slices.Contains(long, name) || short && strings.ContainsAny(f, letters)
-			})
-		}
-		switch words[at+1] {
-		case "commit":
-			if !has("mFCh", "--message", "--file", "--reuse-message", "--no-edit", "--fixup", "--help", "--dry-run") {
-				return true
-			}
-		case "rebase":
-			if has("i", "--interactive") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // CodexHook is an event at which Codex starts our hook, and the name it has in the entries
 // by which Codex trusts a hook.
 type CodexHook struct{ Event, Entry string }

@@ -47,6 +47,11 @@ func TestAPagerOfCodexCountsAsAtATerminal(t *testing.T) {
 	for command, want := range map[string]bool{
 		"less notes.txt": true, "cat notes.txt | more": true, "cat notes.txt": false, "echo less is more": false, "git log -3": false, "git commit --amend": true, "git commit": true, "git rebase -i HEAD~2": true,
 		"git commit --amend --no-edit": false, "git commit -qm notes; git log -1": false, "git rebase main": false,
+		"git -C src commit": true, "/usr/bin/git commit": true, `bash -c 'git commit'`: true, "git -c user.name=m commit": true, "git commit -Sm": true, "git commit -cm": true,
+		"git rebase --interact HEAD~2": true, "git rebase --edit-todo": true, "git add -p": true, "git tag -a v1": true, "git tag -s v1": true, "git notes add": true, "git config --edit": true,
+		"git branch --edit-desc": true, "git clean -i": true, "git cherry-pick -e main": true, "git commit -p -m notes": true, "git stash -p": true,
+		"git commit -mfix-pipes": false, "git commit -m 'mend the flag -p of x'": false, "git commit -m mended -p": true, "git tag v1": false, "git tag -a v1 -m notes": false, "git merge side": false, "git add -A": false, "git log -p -1": false,
+		"git grep -ie notes": false, "git config user.name": false,
 	} {
 		if p := tell("PreToolUse", call("c-"+command, command)); refuses("codex", p) != want {
 			t.Errorf("%s: got %+v, want it refused: %v", command, p, want)

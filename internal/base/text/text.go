@@ -64,6 +64,24 @@ func Mark(s string, n int) string {
 	return s
 }
 
+// longWord is how far back a cut is moved so that it falls between words, in bytes.
+const longWord = 40
+
+// Words is the beginning of s in at most n characters that ends between words, with an ellipsis where something was cut off.
+// A word that is very long is cut itself.
+func Words(s string, n int) string {
+	if len(First(s, n)) == len(s) {
+		return s
+	}
+	kept := First(s, n-1)
+	if next, _ := utf8.DecodeRuneInString(s[len(kept):]); !unicode.IsSpace(next) {
+		if i := strings.LastIndexFunc(kept, unicode.IsSpace); i > 0 && i >= len(kept)-longWord {
+			kept = kept[:i]
+		}
+	}
+	return strings.TrimRightFunc(kept, unicode.IsSpace) + Ellipsis
+}
+
 // Fit is s in at most n characters: where s has more, the last one is an ellipsis, and
 // bytes before it that are no UTF-8 are replaced.
 func Fit(s string, n int) string {

@@ -111,3 +111,25 @@ func FuzzACutKeepsItsBoundsAndWholeCharacters(f *testing.F) {
 		}
 	})
 }
+
+// A cut falls between words and says that it is one; what is one long word is cut, and what fits is left.
+func TestWordsAreNotCut(t *testing.T) {
+	for _, tc := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"one two three", 13, "one two three"},
+		{"one two three", 12, "one two…"},
+		{"one two three", 8, "one two…"},
+		{"one two three", 7, "one…"},
+		{"a " + strings.Repeat("x", 60), 50, "a " + strings.Repeat("x", 47) + "…"},
+		{"un été à la mer", 9, "un été à…"},
+		{"三四五六七八", 4, "三四五…"},
+		{"", 5, ""},
+	} {
+		if got := text.Words(tc.in, tc.n); got != tc.want {
+			t.Errorf("Words(%q, %d) = %q, want %q", tc.in, tc.n, got, tc.want)
+		}
+	}
+}

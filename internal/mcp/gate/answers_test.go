@@ -117,6 +117,12 @@ func TestResultsAreLabelledForOthers(t *testing.T) {
 		"a word for it is undone": {"labelResults: [\"*\"]\n", `{` + text + `,"_meta":{"ifc":{"integrity":"trusted","by":"x"},"a":1}}`, `"_meta":{"ifc":{"integrity":"untrusted","by":"x"},"a":1}`},
 		"public is not taken":     {trusted, `{` + text + `,"_meta":{"ifc":{"confidentiality":"public"}}}`, `"confidentiality":"private"`},
 		"public is taken":         {trusted + "serverLabels: [files__read_file]\n", `{` + text + `,"_meta":{"ifc":{"confidentiality":"public"}}}`, ``},
+		"github's word for it":    {trusted, `{` + text + `,"_meta":{"ifc":{"integrity":"trusted","confidentiality":["public"]}}}`, `"confidentiality":"private"`},
+		"github's, taken":         {trusted + "serverLabels: [files__read_file]\n", `{` + text + `,"_meta":{"ifc":{"integrity":"trusted","confidentiality":["public"]}}}`, ``},
+		"github's readers":        {"labelResults: [\"*\"]\n", `{` + text + `,"_meta":{"ifc":{"integrity":"trusted","confidentiality":["bob","ann"]}}}`, `"_meta":{"ifc":{"integrity":"untrusted","confidentiality":["ann","bob"]}}`},
+		"a gateway's paths":       {"labelResults: [\"*\"]\n", `{` + text + `,"_meta":{"ifc":{"$":{"integrity":"trusted","confidentiality":"private"},"$.x":{"integrity":"trusted"}}}}`, `"_meta":{"ifc":{"$":{"confidentiality":"private","integrity":"untrusted"},"confidentiality":"private","integrity":"untrusted"}}`},
+		"against a piece of it":   {trusted, `{"content":[{"type":"text","text":"lunch is at noon","_meta":{"ifc":{"integrity":"untrusted"}}}],"_meta":{"ifc":{"confidentiality":"public"}}}`, `"_meta":{"ifc":{"integrity":"untrusted","confidentiality":"private"}}`},
+		"its word for it, taken":  {"labelResults: [\"*\"]\nserverTrust: [files__read_file]\n", `{` + text + `,"_meta":{"ifc":{"integrity":"trusted"}}}`, ``},
 		"a word nobody knows":     {trusted, `{` + text + `,"_meta":{"ifc":{"integrity":"gold"}}}`, `"integrity":"untrusted"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +134,7 @@ func TestResultsAreLabelledForOthers(t *testing.T) {
 			}
 			came := `{"jsonrpc":"2.0","id":1,"result":` + tt.result + `}`
 			got, _ := files.down(came)
-			if tt.want == "" && got != came || !strings.Contains(got, tt.want) || !strings.Contains(got, text) {
+			if tt.want == "" && got != came || !strings.Contains(got, tt.want) || !strings.Contains(got, "lunch is at noon") {
 				t.Errorf("got %s", got)
 			}
 		})

@@ -34,13 +34,16 @@ func outcomeOf(m *wire.Message) outcome {
 		case "content":
 			texts, only := wire.Texts(value)
 			plain, alone = texts, alone && only
+			o.labels = o.labels.And(tool.LabelsOfContent(value))
+		case "contents": // of a resource
+			o.labels, alone = o.labels.And(tool.LabelsOfContent(value)), false
 		case "isError":
 			o.failed = string(value) == "true"
 		case "resultType":
 			o.kind, alone = strings.Trim(string(value), `"`), alone && string(value) == `"complete"`
 		case "_meta":
 			info, labels, only := metadata(value)
-			o.info, o.labels, alone = info, labels, alone && only
+			o.info, o.labels, alone = info, o.labels.And(labels), alone && only
 		case "task":
 			o.task, alone = wire.Text(value, "taskId"), false
 		case "taskId":

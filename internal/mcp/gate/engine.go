@@ -215,6 +215,9 @@ func (e *Engine) labels(c *Came, label trust.Label) tool.Labels {
 	if out.Untrusted() || label.Level < trust.Local {
 		out.Integrity = "untrusted"
 	}
+	if label.Sensitivity >= trust.Private || out.Public() && !known.Labelled {
+		out.Readers = ""
+	}
 	if out.Private() || label.Sensitivity >= trust.Private || out.Public() && !known.Labelled {
 		out.Confidentiality = "private"
 	}

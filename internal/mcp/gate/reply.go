@@ -2,6 +2,7 @@ package gate
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -69,13 +70,8 @@ func labelled(m *wire.Message, labels tool.Labels) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, said := range [][2]string{{"integrity", labels.Integrity}, {"confidentiality", labels.Confidentiality}} {
-		if said[1] == "" {
-			continue
-		}
-		if ifc, err = wire.Put(ifc, said[0], appendText(nil, said[1])); err != nil {
-			return nil, err
-		}
+	if ifc, err = relabelled(ifc, labels); err != nil {
+		return nil, err
 	}
 	if meta, err = wire.Put(meta, labelsKey, ifc); err != nil {
 		return nil, err
@@ -85,6 +81,60 @@ func labelled(m *wire.Message, labels tool.Labels) ([]byte, error) {
 		return nil, err
 	}
 	return withResult(m, result)
+}
+
+// relabelled is what a server says in labels with ours in its place. Where it says it by paths, ours stand for the whole, in that spelling
+// too: who reads paths looks nowhere else.
+func relabelled(ifc []byte, labels tool.Labels) ([]byte, error) {
+	var paths []string
+	err := wire.Members(ifc, func(key string, _ []byte) error {
+		if strings.HasPrefix(key, "$") {
+			paths = append(paths, key)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return withLabels(ifc, labels)
+	}
+	whole, err := withLabels([]byte("{}"), labels)
+	if err != nil {
+		return nil, err
+	}
+	if ifc, err = wire.Cut(ifc, paths...); err != nil {
+		return nil, err
+	}
+	if ifc, err = withLabels(ifc, labels); err != nil {
+		return nil, err
+	}
+	return wire.Put(ifc, "$", whole)
+}
+
+// withLabels is an object with both halves of labels in it, as far as anything is said.
+func withLabels(object []byte, labels tool.Labels) ([]byte, error) {
+	confidentiality := appendText(nil, labels.Confidentiality)
+	if names := labels.Names(); len(names) > 0 {
+		confidentiality = []byte{'['}
+		for i, name := range names {
+			if i > 0 {
+				confidentiality = append(confidentiality, ',')
+			}
+			confidentiality = appendText(confidentiality, name)
+		}
+		confidentiality = append(confidentiality, ']')
+	}
+	var err error
+	if labels.Integrity != "" {
+		if object, err = wire.Put(object, "integrity", appendText(nil, labels.Integrity)); err != nil {
+			return nil, err
+		}
+	}
+	if labels.Confidentiality != "" {
+		object, err = wire.Put(object, "confidentiality", confidentiality)
+	}
+	return object, err
 }
 
 // within is an object inside another; an empty one where there is none.

@@ -108,7 +108,7 @@ func TestAPageThatCannotBeWrittenSaysSo(t *testing.T) {
 
 func TestAQuestionShowsValuesAsTheyAre(t *testing.T) {
 	q := tidemark.Question{
-		Prompt: "Let it?", Tool: "water_bed",
+		Prompt: "Allow it?", Tool: "water_bed",
 		Sources: []trust.Source{{Level: trust.Untrusted, Step: 2, Kind: "tool_result", Tool: "almanac_page", Excerpt: "bed 9"}},
 		Words:   []event.Said{{Turn: 1, Text: "water it"}},
 	}
@@ -125,7 +125,7 @@ func TestAQuestionShowsValuesAsTheyAre(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			q.Args = tt.args
 			got := replay.Show(&q)
-			if !strings.HasPrefix(got, "Let it?\nCall: water_bed\n") || !strings.Contains(got, tt.want) ||
+			if !strings.HasPrefix(got, "Allow it?\nCall: water_bed\n") || !strings.Contains(got, tt.want) ||
 				!strings.Contains(got, "\nYou said: “water it”\nWas read: almanac_page at step 2 “bed 9”\nIf you approve: ") {
 				t.Errorf("got\n%s\nwant %q in it", got, tt.want)
 			}

@@ -58,7 +58,7 @@ var stories = []story{
 	{name: "wrapped waits", run: heldByGateway, only: "claude codex gemini copilot opencode"},
 	{name: "hub waits", run: heldByHTTP, only: "claude codex gemini copilot opencode"},
 	{name: "webhook", run: webhook, only: "openclaw"},
-	{name: "rows", run: judged, only: "openclaw"},
+	{name: "rows", run: judged, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "next session", run: nextSession, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "runs already", run: runsAlready, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "project files", run: projectFiles, only: "openclaw"},
