@@ -46,7 +46,7 @@ var everyday = []struct{ needs, line string }{
 	{"node", `nohup node server.js >$TMPDIR/server.log 2>&1 & until (exec 3<>/dev/tcp/127.0.0.1/29012) 2>/dev/null; do sleep 0.05; done; echo started`}, {"node curl", `curl -sf http://localhost:29012/ || curl -sf http://127.0.0.1:29012/`},
 	{"node", `kill $(cat server.pid) && echo stopped`}, {"ps", `ps aux | head -3`}, {"", `kill -0 $$ && echo alive`}, {"", `cat ../other/f.txt`},
 	{"", `cat ~/.bashrc`}, {"strace", `strace -f -o $TMPDIR/st true`}, {"gdb", `gdb -batch -ex run -ex quit /bin/true`}, {"script", `script -qc 'tty' /dev/null`},
-	{"", `timeout 5 bash -i -c 'echo interactive' 2>/dev/null`}, {"", `(sleep 3 >/dev/null 2>&1 & echo $! > bg.pid); cat bg.pid`}, {"tmux", `tmux new-session -d 'sleep 1' && tmux ls`},
+	{"", `timeout 5 bash -i -c 'echo interactive' 2>/dev/null`}, {"", `(sleep 3 >/dev/null 2>&1 & echo $! > bg.pid); cat bg.pid`}, {"tmux", `tmux new-session -d 'sleep 30' && tmux ls && tmux kill-server`},
 	{"", `false`}, {"", `exit 42`}, {"", `kill -TERM $$`}, {"", `kill -KILL $$`}, {"", `nothing-like-this`}, {"", `/etc/passwd`}, {"", `cd nowhere`},
 	{"", `echo hi > /dev/stderr; echo hi > /dev/stdout; echo hi >/dev/null`}, {"", `head -c 10 /dev/urandom | wc -c; nproc; uname -a; hostname; date; id -u; df . >/dev/null; free >/dev/null`},
 	{"perl", `perl -e 'print "x\n"; exit 5'`}, {"openssl", `openssl version && openssl rand -hex 4`}, {"", `ulimit -a >/dev/null; umask; trap 'echo bye' EXIT`},
