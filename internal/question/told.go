@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 )
 
 // form is how an act is said: its verb, and the kinds of slots that are told, each with the word before it.
@@ -38,12 +39,6 @@ var forms = map[string]form{
 	"unknown": {"Do something that nobody here understands:", kinds("order !", "aim to", "object on", "measure")},
 }
 
-// nobody are the acts without anybody whom they are for, where they are said differently.
-var nobody = map[string]form{
-	"send":  {"Send or post", kinds("object", "place in")},
-	"grant": {"Accept, or change access:", kinds("measure", "object", "key")},
-}
-
 // kinds are the kinds of slots of an act, each as its name, the word before it, and a mark where the only one needs no name.
 func kinds(list ...string) []told {
 	out := make([]told, len(list))
@@ -55,8 +50,28 @@ func kinds(list ...string) []told {
 	return out
 }
 
-// maxHead is how many values of a kind the first line names.
-const maxHead = 3
+// The bounds of the first line: how many values of a kind it names, and how many of a call that it says no act of.
+const (
+	maxHead  = 3
+	maxPlain = 4
+)
+
+// acts are the acts of the cards as names of tools tell them; of those that are not here no name is certain.
+var acts = map[string][]meaning.Act{
+	"read": {meaning.Read}, "tidy": {meaning.Create, meaning.Change}, "create": {meaning.Create}, "change": {meaning.Change},
+	"send": {meaning.Send}, "delete": {meaning.Delete}, "execute": {meaning.Execute}, "pay": {meaning.Pay}, "grant": {meaning.Grant},
+}
+
+// verb is the verb of the tool's own name, where that and what it is done to are certain; empty: the sentence is the plain call, since it must
+// not claim more than that says. What judgement takes a call for is the gravest that it could be.
+func (c *Card) verb() string {
+	for _, act := range acts[c.Act] {
+		if verb := meaning.Certain(c.Tool, act); verb != "" {
+			return verb
+		}
+	}
+	return ""
+}
 
 // Would is what would happen, in words, with the values that say to whom, to what and how much; empty where nobody looked
 // at what the call does, or nothing of it is missing.
@@ -66,21 +81,28 @@ func (c *Card) Would() string {
 		return ""
 	}
 	values := c.inOrder()
-	aimed := func(v event.Shown) bool { return v.Slot == "aim" && v.Path != "" }
-	if other, ok := nobody[c.Act]; ok && !slices.ContainsFunc(values, aimed) {
-		f = other
-	}
-	verb, with := f.verb, ", with "+text.Visible(c.Tool)
-	if list, _ := c.told(values, told{kind: "order"}, nil); c.Act == "execute" && len(list) == 0 { // then the tool is what is run
-		verb, with = verb+" "+text.Visible(c.Tool), ""
-	}
-	if slices.ContainsFunc(values, func(v event.Shown) bool { return v.Slot == "order" && v.Why == decides }) {
+	verb, with := c.verb(), ", with "+text.Visible(c.Tool)
+	writes := slices.ContainsFunc(values, func(v event.Shown) bool { return v.Slot == "order" && v.Why == decides })
+	orders, _ := c.told(values, told{kind: "order"}, nil)
+	switch {
+	case writes:
 		verb = "Write what this machine or the agent follows later:"
+	case verb == "":
+		return c.plainCall(values)
+	case c.Act == "execute" && len(orders) == 0: // then the tool is what is run
+		verb, with = f.verb+" "+text.Visible(c.Tool), ""
+	case c.Act == "execute" || c.Act == "read":
+		verb = f.verb
+	default:
+		verb = strings.ToUpper(verb[:1]) + verb[1:]
 	}
 	var seen []string
 	var groups [][]called
 	for _, t := range f.slots {
 		var list []called
+		if c.Act == "grant" {
+			t.before, t.bare = "", false // who invites somebody gives nothing "to" them
+		}
 		list, seen = c.told(values, t, seen)
 		if len(list) > 0 {
 			groups = append(groups, list)
@@ -90,6 +112,57 @@ func (c *Card) Would() string {
 		with += " (" + note + ")"
 	}
 	return strings.TrimSuffix(phrase(verb, groups), ":") + with
+}
+
+// plainCall is a call of which nobody can say for certain what it does: the tool's name, and its values by the names of their parameters, those
+// that are asked about first where there are many.
+func (c *Card) plainCall(values []event.Shown) string {
+	var list []called
+	seen := map[string]bool{}
+	for _, v := range values {
+		if v.Path == "" || v.Value == "" || v.Slot == "cargo" && !short(v, values) || seen[v.Path+"\x00"+v.Value] {
+			continue
+		}
+		seen[v.Path+"\x00"+v.Value] = true
+		if v.Slot == "order" {
+			v = c.ordered(v)
+		}
+		next := c.inLine(v)
+		if next.lacks = v.Lacks; !titled(v) {
+			next.param = last(v.Path)
+		}
+		list = append(list, next)
+	}
+	if len(list) > maxPlain {
+		slices.SortStableFunc(list, func(a, b called) int { return asked(a) - asked(b) })
+	}
+	out, note := calls+text.Visible(c.Tool), ""
+	if len(list) > 0 {
+		if note = once([][]called{list}); note != "" {
+			note = " (" + note + ")"
+		}
+		out += ": " + together(list, maxPlain)
+	}
+	return out + note
+}
+
+// calls begins a sentence that says no more than the call.
+const calls = "Call "
+
+// asked puts what is asked about before what is not.
+func asked(v called) int {
+	if v.lacks {
+		return 0
+	}
+	return 1
+}
+
+// takenFor is what a call is taken for that is told by its name alone.
+var takenFor = map[string]string{
+	"read": "It seems to look only.", "tidy": "It seems to change something small.", "create": "It seems to add something.",
+	"change": "It seems to change something.", "send": "It seems to tell others something.", "delete": "I take it for something that deletes or ends.",
+	"execute": "I take it for something that runs.", "pay": "I take it for something that pays, orders or books.",
+	"grant": "I take it for something that gives somebody access or a right.", "unknown": "Nobody here knows what it does.",
 }
 
 // phrase is an act with its values.
@@ -106,13 +179,16 @@ func phrase(verb string, groups [][]called) string {
 		default:
 			out += ", "
 		}
-		out += together(list)
+		out += together(list, maxHead)
 	}
 	return out
 }
 
 // called is a value as the first line names it, and what is said of it there.
-type called struct{ before, param, text, note string }
+type called struct {
+	before, param, text, note string
+	lacks                     bool
+}
 
 // once says what is true of everything that is told, where that is the same of three values or more, and takes it from them.
 func once(groups [][]called) string {
@@ -133,10 +209,10 @@ func once(groups [][]called) string {
 }
 
 // together are values one behind the other; what is true of all of them is said once.
-func together(list []called) string {
+func together(list []called, most int) string {
 	more := ""
-	if n := len(list) - maxHead; n > 0 {
-		list, more = list[:maxHead], fmt.Sprintf(", %d more", n)
+	if n := len(list) - most; n > 0 {
+		list, more = list[:most], fmt.Sprintf(", %d more", n)
 	}
 	same := len(list) > 1 && list[0].note != ""
 	for _, v := range list {

@@ -131,7 +131,7 @@ func (c *Card) unfound() string {
 	if len(yours) == 0 {
 		return sentence(c.Reason)
 	}
-	out := fmt.Sprintf("In your words, or of what you named: %s. Not found there: that it is to be done", some(yours))
+	out := fmt.Sprintf("From your words, or from what you named in them: %s. Not found: that it is to be done", some(yours))
 	if len(others) > 0 {
 		out += "; " + some(others)
 	}

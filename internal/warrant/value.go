@@ -39,7 +39,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	case c.turnedDown(v):
 		return Nothing, "you turned it down"
 	case f.Class == origin.User && j.bare(v):
-		return Agent, "a number you said, of something else perhaps"
+		return Agent, "you said this number, perhaps of something else"
 	case f.Class == origin.User:
 		return Said, "you said it"
 	case f.Class == origin.System:
@@ -55,7 +55,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	switch f.Class {
 	case origin.Anchored:
 		if c.contested(v, target) {
-			return Nothing, "a text speaks for it"
+			return Nothing, "a text that was read has it too"
 		}
 		if f.Anchor == "" {
 			return Picked, "of the record you named"
@@ -88,11 +88,11 @@ func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence
 	c, final := j.c, j.w.Deed.final() || j.w.Deed == Execute
 	switch {
 	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
-		return Nothing, "somebody else speaks for it: " + text.Quote(c.around(v, f))
+		return Nothing, "a text that others may have written has it too: " + text.Quote(c.around(v, f))
 	case f.Beside && (aim || final), final && !c.singles(v):
 		return Nothing, "of a record beside the one you named"
 	case c.recordContested(v), c.index.Spoken(v):
-		return Nothing, "somebody else speaks for its record"
+		return Nothing, "a text that others may have written names its record"
 	}
 	return Picked, "a field of what was looked up"
 }
@@ -210,7 +210,7 @@ func (c *Context) path(v string) (Evidence, string) {
 	case f.Class == origin.User || c.part(base):
 		return Said, "the folder and the name are yours"
 	case c.contested(v, false) && !c.user.delegated(): // as a whole
-		return Nothing, "a text speaks for it"
+		return Nothing, "a text that was read has it too"
 	case f.Class > origin.Unseen && !c.contested(base, false):
 		return Picked, "a file of the folder you named"
 	case f.Class == origin.Unseen && !c.lost:
@@ -264,7 +264,34 @@ func (c *Context) where(v string, f *origin.Finding) string {
 	case origin.Text:
 		return "it stands in the text of " + from + ": " + text.Quote(c.around(v, f))
 	}
-	return fmt.Sprintf("field `%s` of %s", f.Path, from)
+	return field(f.Path) + " of " + from
+}
+
+// field is a field of a result in words: "field from of entry 4", where its path is "[3].from". Others chose the names.
+func field(path string) string {
+	var at []string
+	name := path
+	for {
+		open := strings.IndexByte(name, '[')
+		end := strings.IndexByte(name, ']')
+		if open < 0 || end < open {
+			break
+		}
+		n, err := strconv.Atoi(name[open+1 : end])
+		if err != nil {
+			break
+		}
+		entry := fmt.Sprintf("entry %d", n+1)
+		if list := strings.Trim(name[:open], "."); list != "" {
+			entry += " of " + text.Shown(list)
+		}
+		at, name = append(at, entry), strings.TrimPrefix(name[end+1:], ".")
+	}
+	slices.Reverse(at)
+	if name != "" {
+		at = append([]string{"field " + text.Shown(name)}, at...)
+	}
+	return strings.Join(at, " of ")
 }
 
 // around is the text around a value as far as a reason quotes it, which goes to chats, to the log and to the agent: of what nobody else
@@ -316,7 +343,7 @@ func (c *Context) Whence(value string) Whence {
 	if f.Class == origin.Text {
 		out.From = "the text of " + out.From
 	} else if f.Path != "" {
-		out.From = "field " + text.Shown(f.Path) + " of " + out.From
+		out.From = field(f.Path) + " of " + out.From
 	}
 	if who := c.records.All().Author(value, f.Step); who != "" {
 		out.From += ", written by " + text.Shown(who)

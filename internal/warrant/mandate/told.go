@@ -30,6 +30,16 @@ func (r *Records) Author(value string, step uint64) string {
 	if a := r.agreed(value, who); a != "" || len(r.whole[plain(value)]) > 0 {
 		return a
 	}
+	out, known := r.told().authors[step]
+	if !known {
+		out = r.authorOf(step, who)
+		r.told().authors[step] = out
+	}
+	return out
+}
+
+// authorOf is the one author of the records of a step; empty: none, or several.
+func (r *Records) authorOf(step uint64, who func(at int) string) string {
 	out := ""
 	for i := r.firsts[step]; i < len(r.all) && r.all[i].step == step; i++ {
 		switch a := who(i); {
@@ -43,10 +53,17 @@ func (r *Records) Author(value string, step uint64) string {
 	return out
 }
 
-// agreed is what all records with a value as a field say; empty: they differ, or none says anything.
+// maxAgreeing is how many records are asked what a value is called, who wrote it, or what list it is of: a question costs the same however
+// many records have it. Of more nothing is told, which opens nothing.
+const maxAgreeing = 256
+
+// agreed is what all records with a value as a field say; empty: they differ, none says anything, or they are too many.
 func (r *Records) agreed(value string, says func(at int) string) string {
-	out := ""
-	for _, at := range r.whole[plain(value)] {
+	out, list := "", r.whole[plain(value)]
+	if len(list) > maxAgreeing {
+		return ""
+	}
+	for _, at := range list {
 		switch s := says(int(at)); {
 		case s == "" || s == out:
 		case out != "":
@@ -94,8 +111,11 @@ func SetNamed(name string) Set {
 
 // SetOf is the set that a value is one of; none where it is in no record, in those of several results, or alone.
 func (r *Records) SetOf(value string) Set {
-	out := Set{}
-	for _, at := range r.whole[plain(value)] {
+	out, list := Set{}, r.whole[plain(value)]
+	if len(list) > maxAgreeing {
+		return out
+	}
+	for _, at := range list {
 		rec := &r.all[at]
 		for i := range rec.fields {
 			if rec.fields[i].text != plain(value) || rec.fields[i].key == "" {
@@ -125,12 +145,17 @@ func (r *Records) many(s Set) int {
 	if s.Key == "" {
 		return 0
 	}
+	s.Many = 0
+	if n, known := r.told().many[s]; known {
+		return n
+	}
 	seen := map[string]bool{}
 	for i := r.firsts[s.Step]; i < len(r.all) && r.all[i].step == s.Step; i++ {
 		if v := r.keyed(i, s.Key); v != "" {
 			seen[v] = true
 		}
 	}
+	r.told().many[s] = len(seen)
 	return len(seen)
 }
 
