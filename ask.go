@@ -1,20 +1,18 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
@@ -155,10 +153,6 @@ func (v *Verdict) same(r approval.Request) {
 	v.Reasons = append([]policy.Reason{{Rule: r.Rule, Effect: policy.Confirm, Text: r.Reason}}, v.Reasons...)
 }
 
-// maxArgsShown bounds how many characters of a call's arguments a question shows. Where there are
-// more, it says so: nobody approves what they do not know they have not seen.
-const maxArgsShown = 16000
-
 // maxSealedCode bounds a code as the log keeps it.
 const maxSealedCode = 1 << 10
 
@@ -199,6 +193,10 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		s.trace(live, kept, words, set.Redactor().Text)
 		x.decided.Ask.Carries = s.carried(&x.args, live, set.Redactor().Text)
 	}
+	bodies := x.bodies(v.Tool, found)
+	if bodies != "" {
+		x.decided.Ask.Bodies = s.keys.Seal(s.state.Keys, maxSealedBodies, []byte(bodies))
+	}
 	x.decided.Ask.Values, x.decided.Ask.Unread = kept, m.unreadWhy(s, v)
 	x.decided.Ask.Pairs = x.pairs(found)
 	if len(words) > 0 && !s.state.Planned && s.heard != nil {
@@ -218,21 +216,12 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	}
 	r := x.request(v)
 	q := s.question(r, x.now)
+	q.Args = cmp.Or(bodies, q.Args)
 	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
 	q.Always, q.Reads = s.lastingChoices(&r, q.Act)
 	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
 	return nil
-}
-
-// shownArgs are arguments as a question shows them.
-func shownArgs(set *policy.Set, args []byte) string {
-	args = []byte(text.Inert(string(args))) // what has no shape is to be seen, and not left out
-	out := set.Redactor().Preview(args, maxArgsShown)
-	if n := utf8.RuneCount(args) - maxArgsShown; n > 0 {
-		out += fmt.Sprintf(" … [%d more characters are not shown]", n)
-	}
-	return out
 }
 
 // redactedArgs are the arguments of the call without secrets, also without what its reading says
@@ -275,23 +264,6 @@ func tainting(l trust.Label) []trust.Source {
 		}
 	}
 	return out
-}
-
-// redactValue is one value of a call without secrets: by the rules about its field, then
-// by its look.
-func redactValue(set *policy.Set, toolName, path, value string) string {
-	if path != "" {
-		field := path[strings.LastIndexByte(path, '.')+1:]
-		if raw, err := strictjson.Marshal(map[string]string{field: value}); err == nil {
-			var out map[string]any
-			if err := strictjson.Unmarshal(set.Redactor().Args(toolName, raw), &out); err == nil && len(out) == 1 {
-				for _, v := range out {
-					value = fmt.Sprint(v)
-				}
-			}
-		}
-	}
-	return set.Redactor().Preview([]byte(value), maxShownText)
 }
 
 // code is that of an open question, where it is known or can be opened.

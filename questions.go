@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,7 @@ func (s *live) question(r approval.Request, now int64) Question {
 		}
 	}
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
+		q.Args = cmp.Or(s.bodies(ask), q.Args)
 		q.show(ask, opinion, s.state.Item(r.ID))
 	} else {
 		q.Prompt = q.card().Head()
@@ -466,14 +468,6 @@ func (s *live) keepItem(k *event.Kept, w *warrant.Warrant) {
 			}
 		}
 	}
-}
-
-func put[V any](m map[string]V, key string, v V) map[string]V {
-	if m == nil {
-		m = map[string]V{}
-	}
-	m[key] = v
-	return m
 }
 
 // judgedBy tells the book what a mandate says of a call: what it does, and whether something of it is missing that a person

@@ -77,7 +77,7 @@ func (e *Event) pruneContent() {
 	if d := e.Decided; d != nil {
 		d.Trace = ""
 		if d.Ask != nil {
-			d.Ask.Code = ""
+			d.Ask.Code, d.Ask.Bodies = "", ""
 		}
 	}
 }
@@ -264,7 +264,7 @@ func (e *Event) callSizes(n map[string]int64) {
 	for _, s := range d.Ask.Sources {
 		n[PrunePreviews] += int64(len(s.Excerpt) + len(s.Detail))
 	}
-	n[PruneContent] += int64(len(d.Ask.Code))
+	n[PruneContent] += int64(len(d.Ask.Code) + len(d.Ask.Bodies))
 }
 
 // Keeping makes of a call's arguments what the log keeps of them, when its record is written. The zero value keeps what is there.

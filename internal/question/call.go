@@ -41,6 +41,9 @@ func (c *Card) call(whole bool) string {
 		lines := strings.Split(v.Text, "\n")
 		if len(lines) == 1 {
 			b.WriteString(" " + folded(lines[0], whole || lacks))
+			if Chosen(c.Values, v.Path) {
+				b.WriteString(" (" + ChosenText + ")")
+			}
 			continue
 		}
 		for i, l := range lines {
@@ -56,6 +59,24 @@ func (c *Card) call(whole bool) string {
 		}
 	}
 	return b.String()
+}
+
+// ChosenText is said of a value that is not asked about and that nobody named: whoever answers sees each value that is not from their words.
+const ChosenText = "the agent's choice"
+
+// Chosen reports whether the value at a path of the call is one that the agent chose, and not asked about.
+func Chosen(values []event.Shown, path string) bool {
+	chose := false
+	for _, v := range values {
+		if !At(v.Path, path) {
+			continue
+		}
+		if v.Lacks || v.Slot == "cargo" || v.Said {
+			return false
+		}
+		chose = chose || slices.Contains([]string{"agent", "entailed", "delegated"}, v.Has)
+	}
+	return chose
 }
 
 // folded is one line of a value.

@@ -131,6 +131,7 @@ func (c *Card) plainCall(values []event.Shown) string {
 		if next.lacks = v.Lacks; !titled(v) {
 			next.param = last(v.Path)
 		}
+		next.part = v.Slot == "cargo" && !c.whole(v)
 		list = append(list, next)
 	}
 	if len(list) > maxPlain {
@@ -188,6 +189,7 @@ func phrase(verb string, groups [][]called) string {
 type called struct {
 	before, param, text, note string
 	lacks                     bool
+	part                      bool // of a longer text
 }
 
 // once says what is true of everything that is told, where that is the same of three values or more, and takes it from them.
@@ -221,7 +223,7 @@ func together(list []called, most int) string {
 	var out []string
 	for i, v := range list {
 		if v.param != "" && (i == 0 || list[i-1].param != v.param) { // entries of one list have its name once
-			v.text = v.param + " = " + v.text
+			v.text = v.param + map[bool]string{false: " = ", true: " holds "}[v.part] + v.text
 		}
 		if v.note != "" && !same {
 			v.text += " (" + v.note + ")"
@@ -306,19 +308,31 @@ func unit(s string) bool {
 	return len(s) <= 4 && s == strings.ToUpper(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' })
 }
 
-// ordered is a command as it stands in the call: what is missing of it may be a part.
+// ordered is a command as it stands in the call: what is missing of it may be a part, or a file that it runs.
 func (c *Card) ordered(v event.Shown) event.Shown {
+	var parts []string
 	for _, leaf := range strictjson.Flat(c.Args) {
-		if At(v.Path, leaf.Path) && strings.Contains(leaf.Text, v.Value) {
-			v.Value = leaf.Text
-			return v
+		if At(v.Path, leaf.Path) {
+			parts = append(parts, leaf.Text)
 		}
+	}
+	if len(parts) > 0 && !v.Secret && v.Why != decides {
+		v.Value = strings.Join(parts, " ") // a command in pieces
 	}
 	return v
 }
 
-// maxCalled is how long a value may be to stand whole in the first line; it stands whole in the call.
-const maxCalled = 160
+// whole reports whether a value is all of an argument, and not a part of a text.
+func (c *Card) whole(v event.Shown) bool {
+	return slices.ContainsFunc(strictjson.Flat(c.Args), func(l strictjson.Leaf) bool { return At(v.Path, l.Path) && l.Text == v.Value })
+}
+
+// The bounds of a value in the first line, which is for a glance; in the call it stands whole. What has no blank is an address or a path,
+// whose end decides, and words are cut between two of them.
+const (
+	maxCalled = 160
+	maxSaying = 80
+)
 
 // inLine is a value with its record's own title, and whether it is from the user if that is what is asked about.
 func (c *Card) inLine(v event.Shown) called {
@@ -327,6 +341,9 @@ func (c *Card) inLine(v event.Shown) called {
 		value = "a secret"
 	}
 	short := text.First(value, maxCalled)
+	if v.Slot != "order" && strings.ContainsFunc(value, unicode.IsSpace) {
+		short = strings.TrimSuffix(text.Words(value, maxSaying), text.Ellipsis)
+	}
 	out := called{text: text.Shown(short)}
 	if v.Secret {
 		out.text = value

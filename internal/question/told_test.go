@@ -168,3 +168,44 @@ func TestTheCardSaysWhatOfACallIsInTheWords(t *testing.T) {
 		t.Errorf("with another address beside it: got %q", got)
 	}
 }
+
+// MAN-10: the first line names the command that the call has, and not a file that it runs or a part of it; a text that only holds what is asked
+// about is not told as being that; and who left it to a letter what is done is told so.
+func TestTheFirstLineSaysWhatTheCallHas(t *testing.T) {
+	runs := cardOf("execute", "bash", "Fix the test", value("order", "command", "python3 t.py", true))
+	runs.Values[0].Value = "t.py: import os"
+	if got, want := runs.Would(), "Run “python3 t.py”, with bash"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	pieces := cardOf("execute", "exec", "Fix it", value("order", "command", "x", true))
+	pieces.Args, pieces.Values[0].Value = `{"command":["rm","-rf","src"]}`, "src"
+	if got, want := pieces.Would(), "Run “rm -rf src”, with exec"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	holds := cardOf("send", "create_forum_entry", "Do it", value("cargo", "content", "call bo@x.example at noon", true))
+	holds.Values[0].Value = "bo@x.example"
+	if got, want := holds.Would(), "Call create_forum_entry: content holds bo@x.example (not found in your words)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	left := cardOf("delete", "delete_file", "Do what the mail says", value("object", "path", "a.txt", true), event.Shown{Slot: "act", Has: "delegated", Lacks: true, Why: "your words may leave it to what it reads"})
+	if got := left.Head(); !strings.Contains(got, "Your words may leave it to what was read") {
+		t.Errorf("got %q", got)
+	}
+	long := cardOf("change", "update_note", "Do it", value("object", "title", strings.Repeat("word ", 40), true))
+	if got := long.Would(); len(got) > 200 || !strings.Contains(got, "… (whole below)") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// MAN-10: the call shows of each value whether it is asked about, or the agent's choice.
+func TestTheCallShowsWhatTheAgentChose(t *testing.T) {
+	chosen := value("measure", "percent", "30", false)
+	chosen.Has, chosen.Why = "agent", "the agent's own"
+	c := cardOf("change", "set_battery", "Keep some back on device d17", value("object", "device", "d17", false), chosen, value("object", "mode", "away", true))
+	got := c.Lines()[1].Text
+	for _, want := range []string{"\n  device: d17", "\n! mode: away", "\n  percent: 30 (the agent's choice)"} {
+		if !strings.Contains(got+"\n", want+"\n") {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}

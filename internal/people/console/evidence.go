@@ -174,7 +174,11 @@ func callOf(q *tidemark.Question) h.HTML {
 		if isLong(leaf.Text) > 0 {
 			class += " long"
 		}
-		rows = append(rows, row(clean(cut(text.Visible(leaf.Path), 100)), class, folded(leaf.Text, parts)))
+		beside := h.Part(h.List(nil))
+		if question.Chosen(q.Values, leaf.Path) {
+			beside = h.El("span", h.Class("quiet"), h.T(" ("+question.ChosenText+")"))
+		}
+		rows = append(rows, row(clean(cut(text.Visible(leaf.Path), 100)), class, folded(leaf.Text, parts), beside))
 	}
 	return h.El("dl", rows...)
 }

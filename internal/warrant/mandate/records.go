@@ -63,7 +63,7 @@ type Records struct {
 	pairs   *Pairs         // that held before; nil: none
 	looked  map[string]*lookedUp
 	finds   map[string]findable // words of the owner's: what they may be found by
-	once    *once // what is told of lists and results, worked out once; nil in a view
+	once    *once               // what is told of lists and results, worked out once; nil in a view
 }
 
 // once is what people are told of lists and results, from when there were so many records: each question asks it again for each of its values.

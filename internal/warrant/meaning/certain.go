@@ -19,9 +19,10 @@ func Certain(name string, act Act) string {
 	if made := verbs[nominals[r.thing]]; r.verb == maker && made != Unknown {
 		verb, r.act = nominals[r.thing], made
 	}
+	single := len(toks) == 1 && toks[0] == r.verb // bash
 	unknown := func(w string) bool { return w != r.verb && nouns[singular(w)] == 0 && !isSkipped.has(w) }
 	switch fits := takenBy[act]; {
-	case act == Unknown, !r.sure, r.act != act, len(r.others) > 0, r.could != Unknown && r.could != act:
+	case act == Unknown, !r.sure && !single, r.act != act, len(r.others) > 0, r.could != Unknown && r.could != act:
 		return ""
 	case slices.ContainsFunc(toks, unknown), fits != 0 && r.of != 0 && !r.of.any(fits):
 		return ""
