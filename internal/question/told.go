@@ -103,6 +103,7 @@ func (c *Card) Would() string {
 		if c.Act == "grant" {
 			t.before, t.bare = "", false // who invites somebody gives nothing "to" them
 		}
+		t.bare = t.bare && !(t.kind == "measure" && verb != "Pay") // who orders five orders no sum
 		list, seen = c.told(values, t, seen)
 		if len(list) > 0 {
 			groups = append(groups, list)

@@ -92,6 +92,9 @@ func (c *Card) place(v *event.Shown) string {
 	if v.Value == "" || !covered && (len(v.Value) > maxRepeated || strings.Contains(v.Why, "“")) { // a passage has it in it
 		return name(v.Path)
 	}
+	if covered && v.Slot == "order" && v.Why != decides && c.Act == "execute" {
+		return name(v.Path) + " runs " + text.Visible(v.Value)
+	}
 	return name(v.Path) + " = " + text.Visible(v.Value)
 }
 

@@ -19,7 +19,7 @@ func Certain(name string, act Act) string {
 	if made := verbs[nominals[r.thing]]; r.verb == maker && made != Unknown {
 		verb, r.act = nominals[r.thing], made
 	}
-	single := len(toks) == 1 && toks[0] == r.verb // bash
+	single := act == Execute && len(toks) == 1 && toks[0] == r.verb // bash; an order may be a thing
 	unknown := func(w string) bool { return w != r.verb && nouns[singular(w)] == 0 && !isSkipped.has(w) }
 	switch fits := takenBy[act]; {
 	case act == Unknown, !r.sure && !single, r.act != act, len(r.others) > 0, r.could != Unknown && r.could != act:
