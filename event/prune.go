@@ -99,7 +99,7 @@ func (e *Event) pruneArguments() {
 		d.Write.Args = ""
 	}
 	if a := d.Ask; a != nil {
-		a.Args, a.Values, a.Pairs = "", nil, nil
+		a.Args, a.Bodies, a.Values, a.Pairs = "", "", nil, nil
 	}
 }
 
@@ -264,7 +264,7 @@ func (e *Event) callSizes(n map[string]int64) {
 	for _, s := range d.Ask.Sources {
 		n[PrunePreviews] += int64(len(s.Excerpt) + len(s.Detail))
 	}
-	n[PruneContent] += int64(len(d.Ask.Code) + len(d.Ask.Bodies))
+	n[PruneContent] += int64(len(d.Ask.Code))
 }
 
 // Keeping makes of a call's arguments what the log keeps of them, when its record is written. The zero value keeps what is there.

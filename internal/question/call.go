@@ -61,7 +61,8 @@ func (c *Card) call(whole bool) string {
 	return b.String()
 }
 
-// ChosenText is said of a value that is not asked about and that nobody named: whoever answers sees each value that is not from their words.
+// ChosenText is said of a value that is not asked about and that nobody named: whoever answers sees each value that is not
+// from their words.
 const ChosenText = "the agent's choice"
 
 // Chosen reports whether the value at a path of the call is one that the agent chose, and not asked about.

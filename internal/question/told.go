@@ -62,8 +62,8 @@ var acts = map[string][]meaning.Act{
 	"send": {meaning.Send}, "delete": {meaning.Delete}, "execute": {meaning.Execute}, "pay": {meaning.Pay}, "grant": {meaning.Grant},
 }
 
-// verb is the verb of the tool's own name, where that and what it is done to are certain; empty: the sentence is the plain call, since it must
-// not claim more than that says. What judgement takes a call for is the gravest that it could be.
+// verb is the verb of the tool's own name, where that and what it is done to are certain; empty: the sentence is the plain
+// call, since it must not claim more than that says. What judgement takes a call for is the gravest that it could be.
 func (c *Card) verb() string {
 	for _, act := range acts[c.Act] {
 		if verb := meaning.Certain(c.Tool, act); verb != "" {
@@ -115,8 +115,8 @@ func (c *Card) Would() string {
 	return strings.TrimSuffix(phrase(verb, groups), ":") + with
 }
 
-// plainCall is a call of which nobody can say for certain what it does: the tool's name, and its values by the names of their parameters, those
-// that are asked about first where there are many.
+// plainCall is a call of which nobody can say for certain what it does: the tool's name, and its values by the names of their
+// parameters, those that are asked about first where there are many.
 func (c *Card) plainCall(values []event.Shown) string {
 	var list []called
 	seen := map[string]bool{}
@@ -162,7 +162,8 @@ func asked(v called) int {
 // takenFor is what a call is taken for that is told by its name alone.
 var takenFor = map[string]string{
 	"read": "It seems to look only.", "tidy": "It seems to change something small.", "create": "It seems to add something.",
-	"change": "It seems to change something.", "send": "It seems to tell others something.", "delete": "I take it for something that deletes or ends.",
+	"change": "It seems to change something.", "send": "It seems to tell others something.",
+	"delete":  "I take it for something that deletes or ends.",
 	"execute": "I take it for something that runs.", "pay": "I take it for something that pays, orders or books.",
 	"grant": "I take it for something that gives somebody access or a right.", "unknown": "Nobody here knows what it does.",
 }

@@ -130,7 +130,8 @@ func (r *Relay) serve(w http.ResponseWriter, req *http.Request, name string) {
 		gate.WriteProblem(w, http.StatusBadRequest, "this address takes no query; the token goes into the Authorization header")
 		return
 	}
-	x := &exchange{relay: r, u: u, r: req, machine: r.o.Admission.MachineOf(req), w: &client{w: w, control: http.NewResponseController(w), streams: accepts(req)}}
+	x := &exchange{relay: r, u: u, r: req, machine: r.o.Admission.MachineOf(req)}
+	x.w = &client{w: w, control: http.NewResponseController(w), streams: accepts(req)}
 	switch req.Method {
 	case http.MethodPost:
 		x.post()

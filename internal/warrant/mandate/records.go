@@ -66,7 +66,8 @@ type Records struct {
 	once    *once               // what is told of lists and results, worked out once; nil in a view
 }
 
-// once is what people are told of lists and results, from when there were so many records: each question asks it again for each of its values.
+// once is what people are told of lists and results, from when there were so many records: each question asks it again for
+// each of its values.
 type once struct {
 	of      int
 	many    map[Set]int       // how many different values the key of a list has

@@ -32,8 +32,8 @@ func (r *Records) singled(value string, words []string) standing {
 	return r.bestOf(r.whole[plain(value)], plain(value), words)
 }
 
-// maxMatching is how many records may have a value for one of them to be singled out by it: each is looked at, so that a question about what
-// stands in more would cost more with each. What stands in so many is asked about.
+// maxMatching is how many records may have a value for one of them to be singled out by it: each is looked at, so that a
+// question about what stands in more would cost more with each. What stands in so many is asked about.
 const maxMatching = 4096
 
 // trusted is how a value stands to words by records that may be looked at for it: what a text prints only where the call
