@@ -162,8 +162,8 @@ func (w *wanted) carried(redacted func(string) string) []event.Carried {
 // maxSealedBodies bounds what is kept of them, sealed.
 const maxSealedBodies = 4 * maxArgsShown
 
-// bodies are the arguments with what is written to a file in them, without secrets, where that is what is asked about: nobody can answer for
-// what they do not see. Empty: it is not, or nothing of them was left out.
+// bodies are the arguments with what is written to a file in them, without secrets, where that is what is asked about: nobody can
+// answer for what they do not see. Empty: it is not, or nothing of them was left out.
 func (x *step) bodies(toolName string, found *warrant.Warrant) string {
 	asked := func(s warrant.Slot) bool {
 		written := s.Kind == warrant.Order || s.Kind == warrant.Cargo || s.Kind == warrant.Place
