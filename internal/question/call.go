@@ -41,8 +41,8 @@ func (c *Card) call(whole bool) string {
 		lines := strings.Split(v.Text, "\n")
 		if len(lines) == 1 {
 			b.WriteString(" " + folded(lines[0], whole || lacks))
-			if Chosen(c.Values, v.Path) {
-				b.WriteString(" (" + ChosenText + ")")
+			if beside := Beside(c.Values, v.Path, v.Text); beside != "" {
+				b.WriteString(" (" + beside + ")")
 			}
 			continue
 		}
@@ -59,6 +59,19 @@ func (c *Card) call(whole bool) string {
 		}
 	}
 	return b.String()
+}
+
+// Beside is what the call says of a value behind it: what its record calls itself, or that the agent chose it; empty: nothing.
+func Beside(values []event.Shown, path, value string) string {
+	for _, v := range values {
+		if At(v.Path, path) && v.Value == value && titled(v) && !v.Lacks {
+			return text.Seen(text.Quote(strings.Join(strings.Fields(v.Title), " "))) // of one line, and with nothing unseen
+		}
+	}
+	if Chosen(values, path) {
+		return ChosenText
+	}
+	return ""
 }
 
 // ChosenText is said of a value that is not asked about and that nobody named: whoever answers sees each value that is not

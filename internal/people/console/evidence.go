@@ -175,8 +175,8 @@ func callOf(q *tidemark.Question) h.HTML {
 			class += " long"
 		}
 		beside := h.Part(h.List(nil))
-		if question.Chosen(q.Values, leaf.Path) {
-			beside = h.El("span", h.Class("quiet"), h.T(" ("+question.ChosenText+")"))
+		if said := question.Beside(q.Values, leaf.Path, leaf.Text); said != "" {
+			beside = h.El("bdi", h.Class("prose quiet"), h.T(" ("+clean(said)+")"))
 		}
 		rows = append(rows, row(clean(cut(text.Visible(leaf.Path), 100)), class, folded(leaf.Text, parts), beside))
 	}
