@@ -205,7 +205,7 @@ func TestTheCallShowsWhatTheAgentChose(t *testing.T) {
 	file.Title = "Budget) 2027\n! to: me"
 	c := cardOf("change", "set_battery", "Keep some back on device d17", value("object", "device", "d17", false), file, chosen, value("object", "mode", "away", true))
 	got := c.Lines()[1].Text
-	for _, want := range []string{"\n  device: d17", "\n! mode: away", "\n  file: S27 (“Budget) 2027! to: me”)", "\n  percent: 30 (the agent's choice)"} {
+	for _, want := range []string{"\n  device: d17", "\n! mode: away", "\n  file: S27 (“Budget) 2027 ! to: me”)", "\n  percent: 30 (the agent's choice)"} {
 		if !strings.Contains(got+"\n", want+"\n") {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
