@@ -201,6 +201,9 @@ func reasons(v event.Shown, before []string) []string {
 	case v.Title != "" && v.Path != "":
 		out = append(out, "it stands in the record "+text.Quote(v.Title))
 	}
+	if v.Facts != "" {
+		out = append(out, "its record says "+text.Quote(v.Facts))
+	}
 	from, by, _ := strings.Cut(v.From, ", written by ")
 	told := func(why string) bool { return strings.HasPrefix(why, "it stands in "+from+":") } // of what is quoted nothing counts
 	switch said := told(v.Why) || slices.ContainsFunc(before, told); {

@@ -297,10 +297,18 @@ func field(path string) string {
 // around is the text around a value as far as a reason quotes it, which goes to chats, to the log and to the agent: of what nobody else
 // may read no figure but the value's own. The words stay: they may be what misled the agent.
 func (c *Context) around(v string, f *origin.Finding) string {
-	if set := c.readers[f.Step]; f.Tool == "" || set.Public || len(set.People) > 0 {
+	if f.Tool == "" {
 		return f.Excerpt
 	}
-	return nearby.ReplaceAllStringFunc(f.Excerpt, func(figure string) string {
+	return c.shortened(f.Excerpt, v, f.Step)
+}
+
+// shortened is a piece of a result as a reason quotes it: of what nobody else may read the figures but a value's own are cut.
+func (c *Context) shortened(piece, v string, step uint64) string {
+	if set := c.readers[step]; set.Public || len(set.People) > 0 {
+		return piece
+	}
+	return nearby.ReplaceAllStringFunc(piece, func(figure string) string {
 		if strings.Contains(v, figure) || strings.Contains(figure, v) {
 			return figure
 		}
@@ -316,6 +324,7 @@ type Whence struct {
 	From  string      // which result or text; empty: it stands nowhere
 	Yours bool        // it stands in the user's own words
 	Title string      // what its record calls itself
+	Facts string      // what its record says of it besides
 	Set   mandate.Set // the list that it is one of
 }
 
@@ -325,7 +334,11 @@ func (c *Context) Whence(value string) Whence {
 	c.index.Bound(leastAsked, c.gone)
 	defer c.index.Release()
 	f := c.index.Of(value)
-	out := Whence{Title: c.records.All().Title(value), Set: c.records.All().SetOf(value)}
+	all := c.records.All()
+	out := Whence{Title: all.Title(value), Set: all.SetOf(value)}
+	if facts, step := all.Facts(value); len(facts) > 0 {
+		out.Facts = c.shortened(strings.Join(facts, ", "), value, step)
+	}
 	switch f.Class {
 	case origin.Unseen:
 		return out

@@ -2,7 +2,10 @@ package mandate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // What a question tells of a value's record. Nothing here holds a call: it is for the eyes of whoever answers, and what it
@@ -85,6 +88,40 @@ func (r *Records) printed(at int, is func(key string) bool) string {
 		}
 	}
 	return ""
+}
+
+// The bounds of what is told of a record.
+const (
+	maxFacts = 4
+	maxFact  = 60 // characters of one
+)
+
+// Facts are the short fields of the one record of a value, but for its title, its author and the value: what it is that is sent or
+// goes. Of a list it is how many there are. Empty: several records have the value, or none says more. The step is that of the result.
+func (r *Records) Facts(value string) (facts []string, step uint64) {
+	list := r.whole[plain(value)]
+	if len(list) != 1 {
+		return nil, 0
+	}
+	rec := &r.all[list[0]]
+	many := map[string]int{}
+	for i := range rec.fields {
+		many[rec.fields[i].key]++
+	}
+	for i := range rec.fields {
+		f := &rec.fields[i]
+		told := f.shown == "" || f.key == "" || f.text == plain(value) || slices.Contains(titled, f.key) || authoring[f.key]
+		switch n := many[f.key]; {
+		case len(facts) == maxFacts:
+			return facts, rec.step
+		case n > 1:
+			facts = append(facts, fmt.Sprintf("%s: %d of them", f.key, n))
+			many[f.key] = -1
+		case n == 1 && !told:
+			facts = append(facts, f.key+": "+text.Words(f.shown, maxFact))
+		}
+	}
+	return facts, rec.step
 }
 
 // Set is a list of records that one result brought: its step, the key of the value in them, and how many of them have one.

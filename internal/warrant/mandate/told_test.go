@@ -2,6 +2,7 @@ package mandate_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -44,5 +45,22 @@ func TestAListIsCountedAgainWhenMoreWasRead(t *testing.T) {
 	r.Add(2, "list_letters", nil, []byte(`[{"letter":"L3"},{"letter":"L4"},{"letter":"L5"}]`), false, true)
 	if got, more := r.SetOf("L1").Many, r.SetOf("L3").Many; got != 2 || more != 3 {
 		t.Errorf("got %d and %d", got, more)
+	}
+}
+
+// MAN-10: of the one record of a value a question tells what it is, and of its lists how many there are.
+func TestARecordTellsWhatItIs(t *testing.T) {
+	r := mandate.NewRecords()
+	r.Add(1, "list_files", nil, []byte(`[{"id":"F1","name":"Plan","size":"2.4 GB","kind":"folder","members":["ana","ben","cleo"],"owner":"Ana"},{"id":"F2"}]`), false, true)
+	facts, step := r.Facts("F1")
+	if got, want := strings.Join(facts, ", "), "size: 2.4 GB, kind: folder, members: 3 of them"; !strings.HasPrefix(got, want) || step != 1 {
+		t.Errorf("got %q of step %d, want %q", got, step, want)
+	}
+	if facts, _ := r.Facts("F2"); len(facts) != 0 {
+		t.Errorf("of a record that says nothing: %q", facts)
+	}
+	r.Add(2, "list_files", nil, []byte(`[{"id":"F1","size":"1 KB"}]`), false, true)
+	if facts, _ := r.Facts("F1"); len(facts) != 0 {
+		t.Errorf("of two records: %q", facts)
 	}
 }
