@@ -109,6 +109,9 @@ func (c *Card) Would() string {
 			groups = append(groups, list)
 		}
 	}
+	if len(groups) == 0 && c.Act != "execute" {
+		return c.plainCall(values) // a verb alone says nothing
+	}
 	if note := once(groups); note != "" {
 		with += " (" + note + ")"
 	}
@@ -125,6 +128,10 @@ func (c *Card) plainCall(values []event.Shown) string {
 			continue
 		}
 		seen[v.Path+"\x00"+v.Value] = true
+		asked := func(o event.Shown) bool { return o.Lacks && o.Path == v.Path && o.Value == v.Value }
+		if i := slices.IndexFunc(values, asked); i >= 0 {
+			v = values[i] // one parameter can be slots of several kinds
+		}
 		if v.Slot == "order" {
 			v = c.ordered(v)
 		}
@@ -134,6 +141,9 @@ func (c *Card) plainCall(values []event.Shown) string {
 		}
 		next.part = v.Slot == "cargo" && !c.whole(v)
 		list = append(list, next)
+	}
+	if len(list) == 0 {
+		list = c.plainArgs()
 	}
 	if len(list) > maxPlain {
 		slices.SortStableFunc(list, func(a, b called) int { return asked(a) - asked(b) })
@@ -146,6 +156,16 @@ func (c *Card) plainCall(values []event.Shown) string {
 		out += ": " + together(list, maxPlain)
 	}
 	return out + note
+}
+
+// plainArgs are the short arguments of a call of which no value decides.
+func (c *Card) plainArgs() (list []called) {
+	for _, l := range strictjson.Flat(c.Args) {
+		if l.Text != "" && len(l.Text) <= maxSaying && !strings.Contains(l.Text, "\n") && !strings.HasPrefix(l.Text, "[REDACTED") {
+			list = append(list, called{param: last(l.Path), text: text.Shown(l.Text)})
+		}
+	}
+	return list
 }
 
 // calls begins a sentence that says no more than the call.

@@ -169,6 +169,18 @@ func TestTheCardSaysWhatOfACallIsInTheWords(t *testing.T) {
 	}
 }
 
+// MAN-10: a parameter that is asked about as one thing and not as another is told as asked about, and a verb never stands alone.
+func TestOneOfSeveralSlotsIsEnoughToBeAskedAbout(t *testing.T) {
+	c := cardOf("send", "request_ride", "Do it", value("measure", "pickup", "Main St 4", false), value("cargo", "pickup", "Main St 4", true), value("object", "dropoff", "Airport", true))
+	if got, want := c.Would(), "Call request_ride: dropoff = Airport, pickup = “Main St 4” (both not found in your words)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	bare := &question.Card{Act: "tidy", Tool: "create_workspace", Args: `{"name":"alpha","note":"x\ny"}`, Values: []event.Shown{{Slot: "act", Has: "none", Lacks: true, Why: "I could not find it in your words"}}, Reason: policy.Unfound("act")}
+	if got, want := bare.Would(), "Call create_workspace: name = alpha"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // MAN-10: the first line names the command that the call has, and not a file that it runs or a part of it; a text that only holds what is asked
 // about is not told as being that; and who left it to a letter what is done is told so.
 func TestTheFirstLineSaysWhatTheCallHas(t *testing.T) {
