@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,10 +156,6 @@ func (v *Verdict) same(r approval.Request) {
 	v.Reasons = append([]policy.Reason{{Rule: r.Rule, Effect: policy.Confirm, Text: r.Reason}}, v.Reasons...)
 }
 
-// maxArgsShown bounds how many characters of a call's arguments a question shows. Where there are
-// more, it says so: nobody approves what they do not know they have not seen.
-const maxArgsShown = 16000
-
 // maxSealedCode bounds a code as the log keeps it.
 const maxSealedCode = 1 << 10
 
@@ -201,9 +198,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	}
 	x.decided.Ask.Values, x.decided.Ask.Unread = kept, m.unreadWhy(s, v)
 	x.decided.Ask.Pairs = x.pairs(found)
-	if len(words) > 0 && !s.state.Planned && s.heard != nil {
-		x.decided.Ask.Plan = s.heard.Plan(set.Redactor().Text)
-	}
+	x.decided.Ask.Plan = x.plan(words)
 	item := found != nil && v.Kind == policy.KindTaintEscalation && len(v.Item.Missing) > 0 &&
 		found.Deed != warrant.Execute && found.Deed != warrant.Unknown // what runs is approved as it stands there
 	if x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args, item); item {
@@ -218,10 +213,23 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	}
 	r := x.request(v)
 	q := s.question(r, x.now)
+	q.Args = cmp.Or(x.showBodies(v.Tool, found), q.Args)
 	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
 	q.Always, q.Reads = s.lastingChoices(&r, q.Act)
 	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
+	return nil
+}
+
+// maxArgsShown bounds how many characters of a call's arguments a question shows. Where there are
+// more, it says so: nobody approves what they do not know they have not seen.
+const maxArgsShown = 16000
+
+// plan is what the user's words gave, for the first question of a task.
+func (x *step) plan(words []event.Said) []string {
+	if s := x.live; len(words) > 0 && !s.state.Planned && s.heard != nil {
+		return s.heard.Plan(x.set.Redactor().Text)
+	}
 	return nil
 }
 
@@ -233,6 +241,23 @@ func shownArgs(set *policy.Set, args []byte) string {
 		out += fmt.Sprintf(" … [%d more characters are not shown]", n)
 	}
 	return out
+}
+
+// redactValue is one value of a call without secrets: by the rules about its field, then
+// by its look.
+func redactValue(set *policy.Set, toolName, path, value string) string {
+	if path != "" {
+		field := path[strings.LastIndexByte(path, '.')+1:]
+		if raw, err := strictjson.Marshal(map[string]string{field: value}); err == nil {
+			var out map[string]any
+			if err := strictjson.Unmarshal(set.Redactor().Args(toolName, raw), &out); err == nil && len(out) == 1 {
+				for _, v := range out {
+					value = fmt.Sprint(v)
+				}
+			}
+		}
+	}
+	return set.Redactor().Preview([]byte(value), maxShownText)
 }
 
 // redactedArgs are the arguments of the call without secrets, also without what its reading says
@@ -275,23 +300,6 @@ func tainting(l trust.Label) []trust.Source {
 		}
 	}
 	return out
-}
-
-// redactValue is one value of a call without secrets: by the rules about its field, then
-// by its look.
-func redactValue(set *policy.Set, toolName, path, value string) string {
-	if path != "" {
-		field := path[strings.LastIndexByte(path, '.')+1:]
-		if raw, err := strictjson.Marshal(map[string]string{field: value}); err == nil {
-			var out map[string]any
-			if err := strictjson.Unmarshal(set.Redactor().Args(toolName, raw), &out); err == nil && len(out) == 1 {
-				for _, v := range out {
-					value = fmt.Sprint(v)
-				}
-			}
-		}
-	}
-	return set.Redactor().Preview([]byte(value), maxShownText)
 }
 
 // code is that of an open question, where it is known or can be opened.

@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,7 @@ func (s *live) question(r approval.Request, now int64) Question {
 		}
 	}
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
+		q.Args = cmp.Or(s.bodies(ask), q.Args)
 		q.show(ask, opinion, s.state.Item(r.ID))
 	} else {
 		q.Prompt = q.card().Head()
@@ -435,10 +437,15 @@ func (s *live) trace(shown, kept []event.Shown, words []event.Said, redacted fun
 		}
 		from := s.heard.Whence(v.Value)
 		if slices.ContainsFunc(shown, func(o event.Shown) bool { return o.Slot == warrant.Measure.String() && o.Path == v.Path }) {
-			from.Title = "" // a sum has no name: who writes a record with that figure, if only as its id, would name the payment
+			// A sum has no name: who writes a record with that figure, if only as its id, would name the payment.
+			from.Title, from.Facts = "", ""
 		}
 		v.From, v.Title, v.Said, v.Look = from.From, from.Title, from.Yours, question.Look(v.Value, words)
 		k.From, k.Title, k.Said, k.Look = redacted(v.From), redacted(v.Title), v.Said, redacted(v.Look)
+		if v.Lacks && (v.Slot == warrant.Object.String() || v.Slot == warrant.Aim.String()) {
+			v.Facts = redacted(from.Facts)
+			k.Facts = v.Facts
+		}
 		if v.Lacks {
 			v.Packed = question.Unpacked(v.Value, redacted)
 			k.Packed = v.Packed
@@ -466,14 +473,6 @@ func (s *live) keepItem(k *event.Kept, w *warrant.Warrant) {
 			}
 		}
 	}
-}
-
-func put[V any](m map[string]V, key string, v V) map[string]V {
-	if m == nil {
-		m = map[string]V{}
-	}
-	m[key] = v
-	return m
 }
 
 // judgedBy tells the book what a mandate says of a call: what it does, and whether something of it is missing that a person

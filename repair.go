@@ -158,3 +158,48 @@ func (w *wanted) carried(redacted func(string) string) []event.Carried {
 	}
 	return out[:min(len(out), maxCarried)]
 }
+
+// maxSealedBodies bounds what is kept of them, sealed.
+const maxSealedBodies = 4 * maxArgsShown
+
+// bodies are the arguments with what is written to a file in them, without secrets, where that is what is asked about: nobody can
+// answer for what they do not see. Empty: it is not, or nothing of them was left out.
+func (x *step) bodies(toolName string, found *warrant.Warrant) string {
+	asked := func(s warrant.Slot) bool {
+		written := s.Kind == warrant.Order || s.Kind == warrant.Cargo || s.Kind == warrant.Place
+		return written && lacks(found.Deed, &s, x.set)
+	}
+	if found == nil || !slices.ContainsFunc(found.Slots, asked) {
+		return ""
+	}
+	out := shownArgs(x.set, x.set.Redactor().Bodies(toolName, x.args.Raw(), x.live.facts.Keys()...))
+	if out == x.decided.Ask.Args {
+		return ""
+	}
+	return out
+}
+
+// showBodies are the bodies, which the question keeps sealed.
+func (x *step) showBodies(toolName string, found *warrant.Warrant) string {
+	out := x.bodies(toolName, found)
+	if out != "" {
+		x.decided.Ask.Bodies = x.live.keys.Seal(x.live.state.Keys, maxSealedBodies, []byte(out))
+	}
+	return out
+}
+
+// bodies are the arguments of a question as they were shown with what is written; empty: they are shown as the log has them.
+func (s *live) bodies(ask *event.Ask) string {
+	if ask.Bodies == "" {
+		return ""
+	}
+	return string(s.keys.Open(s.state.Keys, ask.Bodies))
+}
+
+func put[V any](m map[string]V, key string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = v
+	return m
+}

@@ -361,6 +361,7 @@ type Ask struct {
 	Expires  int64       `json:"expires"`       // Unix nanoseconds
 	Args     string      `json:"args,omitzero"` // redacted summary, what the person sees
 	Replaces string      `json:"replaces,omitzero"`
+	Bodies   string      `json:"bodies,omitzero"` // Args with what is written to a file, where that is asked about; sealed
 
 	CodeExpires int64 `json:"codeExpires,omitzero"` // of the code; 0: with the question
 

@@ -77,7 +77,7 @@ func (e *Event) pruneContent() {
 	if d := e.Decided; d != nil {
 		d.Trace = ""
 		if d.Ask != nil {
-			d.Ask.Code = ""
+			d.Ask.Code, d.Ask.Bodies = "", ""
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (e *Event) pruneArguments() {
 		d.Write.Args = ""
 	}
 	if a := d.Ask; a != nil {
-		a.Args, a.Values, a.Pairs = "", nil, nil
+		a.Args, a.Bodies, a.Values, a.Pairs = "", "", nil, nil
 	}
 }
 

@@ -13,6 +13,7 @@ type Shown struct {
 
 	From  string `json:"from,omitzero"`  // the result or text it comes from, and who wrote that; empty: the user's, or nowhere
 	Title string `json:"title,omitzero"` // what its record calls itself
+	Facts string `json:"facts,omitzero"` // what its record says besides: of what kind, how large, how many
 	Look  string `json:"look,omitzero"`  // what it could be taken for
 
 	Said   bool   `json:"said,omitzero"`   // it stands in the user's own words, whatever they meant by it

@@ -17,6 +17,11 @@ func (r Redactor) Text(s string) string { return r.rules.Text(s) }
 // line it stands in. They are secrets: they must not be stored, shown or sent.
 func (r Redactor) Removed(s string) []string { return r.rules.Removed(s) }
 
+// Bodies is Args with what is written to files in it, without secrets: for whoever is asked about that.
+func (r Redactor) Bodies(tool string, args []byte, keys ...string) []byte {
+	return r.rules.Bodies(tool, args, keys...)
+}
+
 // Args are the arguments of a call of that tool without secrets, as JSON of the same
 // shape. What is not JSON becomes a JSON string of its text. The keys are paths of parameters
 // that the reading of the call found to hold credentials.

@@ -183,6 +183,7 @@ func variables(url string) []variable {
 		{"OPENAI_API_BASE", url + "/openai/v1"}, // what some clients still read
 		{"ANTHROPIC_BASE_URL", url + "/anthropic"},
 		{"GOOGLE_GEMINI_BASE_URL", url + "/gemini"},
+		{"TIDEMARK_MCP_URL", url + "/mcp"}, // for whoever writes it into a client's settings
 	}
 }
 
@@ -199,6 +200,7 @@ func (e *env) pointers(url string) error {
 		{"OpenCode", `opencode.json: "provider": {"openai": {"options": {"baseURL": "` + url + `/openai/v1"}}}`},
 		{"OpenClaw", `openclaw.json: models.providers.<id>.baseUrl = "` + url + `/openai/v1"`},
 		{"others, by llm.upstreams", url + "/llm/<name>/…"},
+		{"MCP clients, by mcp.servers", url + "/mcp/<name>"},
 	}
 	if e.json {
 		return e.printJSON(map[string]any{"url": url, "clients": list})

@@ -54,6 +54,7 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		upstreams = append(upstreams, upstreamOf(s))
 	}
 	visitors := gate.NewAdmission(g, a.Tokens.Agent)
+	visitors.Machine = a.machineOf
 	if visitors.Open = c.Require == "none"; visitors.Open && !a.private() {
 		return nil, fmt.Errorf("open MCP gateway: with mcp.require: none and %s anybody could use the servers; "+
 			"require a token, or listen on this machine alone", a.address())

@@ -41,6 +41,9 @@ func (c *Card) call(whole bool) string {
 		lines := strings.Split(v.Text, "\n")
 		if len(lines) == 1 {
 			b.WriteString(" " + folded(lines[0], whole || lacks))
+			if beside := Beside(c.Values, v.Path, v.Text); beside != "" {
+				b.WriteString(" (" + beside + ")")
+			}
 			continue
 		}
 		for i, l := range lines {
@@ -56,6 +59,38 @@ func (c *Card) call(whole bool) string {
 		}
 	}
 	return b.String()
+}
+
+// Beside is what the call says of a value behind it: what its record calls itself, or that the agent chose it; empty: nothing.
+func Beside(values []event.Shown, path, value string) string {
+	for _, v := range values {
+		if At(v.Path, path) && v.Value == value && titled(v) && !v.Lacks {
+			return text.Seen(text.Quote(strings.Join(strings.Fields(v.Title), " "))) // of one line, and with nothing unseen
+		}
+	}
+	if Chosen(values, path) {
+		return ChosenText
+	}
+	return ""
+}
+
+// ChosenText is said of a value that is not asked about and that nobody named: whoever answers sees each value that is not
+// from their words.
+const ChosenText = "the agent's choice"
+
+// Chosen reports whether the value at a path of the call is one that the agent chose, and not asked about.
+func Chosen(values []event.Shown, path string) bool {
+	chose := false
+	for _, v := range values {
+		if !At(v.Path, path) {
+			continue
+		}
+		if v.Lacks || v.Slot == "cargo" || v.Said {
+			return false
+		}
+		chose = chose || slices.Contains([]string{"agent", "entailed", "delegated"}, v.Has)
+	}
+	return chose
 }
 
 // folded is one line of a value.

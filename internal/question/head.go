@@ -26,11 +26,11 @@ func (c *Card) Head() string {
 	case would == "" && !(c.Tainted && len(c.Sources) > 0):
 		return fmt.Sprintf("%s wants to run: %s. Allow it?", text.Visible(c.Tool), c.Reason)
 	case would != "" && c.carrying() != "":
-		would += ". " + text.Seen(c.carrying())
+		would += ". " + text.Seen(c.taken()+c.carrying())
 	case would != "" && c.onlyOrder():
-		would += ". " + noOrder
+		would += ". " + c.taken() + noOrder
 	case would != "":
-		would += ". " + text.Seen(c.because())
+		would += ". " + text.Seen(c.taken()+c.because())
 	}
 	if would != "" || !c.Tainted || len(c.Sources) == 0 {
 		return would + " Allow it?"
@@ -43,9 +43,17 @@ func (c *Card) Head() string {
 	return fmt.Sprintf(asks, text.Visible(c.Tool), strings.Join(parts, "; "))
 }
 
+// taken is what a call is taken for, where the first sentence is the plain call and says no act; with a blank behind it.
+func (c *Card) taken() string {
+	if what := takenFor[c.Act]; what != "" && strings.HasPrefix(c.Would(), calls) {
+		return what + " "
+	}
+	return ""
+}
+
 // noOrder is said of a call whose values are all in order, where that it is to be done was not found: a person who reads below it that
 // they asked for it should not read above it that they did not.
-const noOrder = "Its values are yours, or of what you named; that it is to be done I could not read in your words for certain."
+const noOrder = "Its values are from your words, or from what you named in them; that it is to be done I could not read there for certain."
 
 // onlyOrder reports whether nothing is missing but the act.
 func (c *Card) onlyOrder() bool {

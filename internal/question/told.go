@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 )
 
 // form is how an act is said: its verb, and the kinds of slots that are told, each with the word before it.
@@ -38,12 +39,6 @@ var forms = map[string]form{
 	"unknown": {"Do something that nobody here understands:", kinds("order !", "aim to", "object on", "measure")},
 }
 
-// nobody are the acts without anybody whom they are for, where they are said differently.
-var nobody = map[string]form{
-	"send":  {"Send or post", kinds("object", "place in")},
-	"grant": {"Accept, or change access:", kinds("measure", "object", "key")},
-}
-
 // kinds are the kinds of slots of an act, each as its name, the word before it, and a mark where the only one needs no name.
 func kinds(list ...string) []told {
 	out := make([]told, len(list))
@@ -55,8 +50,28 @@ func kinds(list ...string) []told {
 	return out
 }
 
-// maxHead is how many values of a kind the first line names.
-const maxHead = 3
+// The bounds of the first line: how many values of a kind it names, and how many of a call that it says no act of.
+const (
+	maxHead  = 3
+	maxPlain = 4
+)
+
+// acts are the acts of the cards as names of tools tell them; of those that are not here no name is certain.
+var acts = map[string][]meaning.Act{
+	"read": {meaning.Read}, "tidy": {meaning.Create, meaning.Change}, "create": {meaning.Create}, "change": {meaning.Change},
+	"send": {meaning.Send}, "delete": {meaning.Delete}, "execute": {meaning.Execute}, "pay": {meaning.Pay}, "grant": {meaning.Grant},
+}
+
+// verb is the verb of the tool's own name, where that and what it is done to are certain; empty: the sentence is the plain
+// call, since it must not claim more than that says. What judgement takes a call for is the gravest that it could be.
+func (c *Card) verb() string {
+	for _, act := range acts[c.Act] {
+		if verb := meaning.Certain(c.Tool, act); verb != "" {
+			return verb
+		}
+	}
+	return ""
+}
 
 // Would is what would happen, in words, with the values that say to whom, to what and how much; empty where nobody looked
 // at what the call does, or nothing of it is missing.
@@ -66,30 +81,111 @@ func (c *Card) Would() string {
 		return ""
 	}
 	values := c.inOrder()
-	aimed := func(v event.Shown) bool { return v.Slot == "aim" && v.Path != "" }
-	if other, ok := nobody[c.Act]; ok && !slices.ContainsFunc(values, aimed) {
-		f = other
-	}
-	verb, with := f.verb, ", with "+text.Visible(c.Tool)
-	if list, _ := c.told(values, told{kind: "order"}, nil); c.Act == "execute" && len(list) == 0 { // then the tool is what is run
-		verb, with = verb+" "+text.Visible(c.Tool), ""
-	}
-	if slices.ContainsFunc(values, func(v event.Shown) bool { return v.Slot == "order" && v.Why == decides }) {
+	verb, with := c.verb(), ", with "+text.Visible(c.Tool)
+	writes := slices.ContainsFunc(values, func(v event.Shown) bool { return v.Slot == "order" && v.Why == decides })
+	orders, _ := c.told(values, told{kind: "order"}, nil)
+	switch {
+	case writes:
 		verb = "Write what this machine or the agent follows later:"
+	case verb == "":
+		return c.plainCall(values)
+	case c.Act == "execute" && len(orders) == 0: // then the tool is what is run
+		verb, with = f.verb+" "+text.Visible(c.Tool), ""
+	case c.Act == "execute" || c.Act == "read":
+		verb = f.verb
+	default:
+		verb = strings.ToUpper(verb[:1]) + verb[1:]
 	}
 	var seen []string
 	var groups [][]called
 	for _, t := range f.slots {
 		var list []called
+		if c.Act == "grant" {
+			t.before, t.bare = "", false // who invites somebody gives nothing "to" them
+		}
+		t.bare = t.bare && !(t.kind == "measure" && verb != "Pay") // who orders five orders no sum
 		list, seen = c.told(values, t, seen)
 		if len(list) > 0 {
 			groups = append(groups, list)
 		}
 	}
+	if len(groups) == 0 && c.Act != "execute" {
+		return c.plainCall(values) // a verb alone says nothing
+	}
 	if note := once(groups); note != "" {
 		with += " (" + note + ")"
 	}
 	return strings.TrimSuffix(phrase(verb, groups), ":") + with
+}
+
+// plainCall is a call of which nobody can say for certain what it does: the tool's name, and its values by the names of their
+// parameters, those that are asked about first where there are many.
+func (c *Card) plainCall(values []event.Shown) string {
+	var list []called
+	seen := map[string]bool{}
+	for _, v := range values {
+		if v.Path == "" || v.Value == "" || v.Slot == "cargo" && !short(v, values) || seen[v.Path+"\x00"+v.Value] {
+			continue
+		}
+		seen[v.Path+"\x00"+v.Value] = true
+		asked := func(o event.Shown) bool { return o.Lacks && o.Path == v.Path && o.Value == v.Value }
+		if i := slices.IndexFunc(values, asked); i >= 0 {
+			v = values[i] // one parameter can be slots of several kinds
+		}
+		if v.Slot == "order" {
+			v = c.ordered(v)
+		}
+		next := c.inLine(v)
+		if next.lacks = v.Lacks; !titled(v) {
+			next.param = last(v.Path)
+		}
+		next.part = v.Slot == "cargo" && !c.whole(v)
+		list = append(list, next)
+	}
+	if len(list) == 0 {
+		list = c.plainArgs()
+	}
+	if len(list) > maxPlain {
+		slices.SortStableFunc(list, func(a, b called) int { return asked(a) - asked(b) })
+	}
+	out, note := calls+text.Visible(c.Tool), ""
+	if len(list) > 0 {
+		if note = once([][]called{list}); note != "" {
+			note = " (" + note + ")"
+		}
+		out += ": " + together(list, maxPlain)
+	}
+	return out + note
+}
+
+// plainArgs are the short arguments of a call of which no value decides.
+func (c *Card) plainArgs() (list []called) {
+	for _, l := range strictjson.Flat(c.Args) {
+		if l.Text != "" && len(l.Text) <= maxSaying && !strings.Contains(l.Text, "\n") && !strings.HasPrefix(l.Text, "[REDACTED") {
+			list = append(list, called{param: last(l.Path), text: text.Shown(l.Text)})
+		}
+	}
+	return list
+}
+
+// calls begins a sentence that says no more than the call.
+const calls = "Call "
+
+// asked puts what is asked about before what is not.
+func asked(v called) int {
+	if v.lacks {
+		return 0
+	}
+	return 1
+}
+
+// takenFor is what a call is taken for that is told by its name alone.
+var takenFor = map[string]string{
+	"read": "It seems to look only.", "tidy": "It seems to change something small.", "create": "It seems to add something.",
+	"change": "It seems to change something.", "send": "It seems to tell others something.",
+	"delete":  "I take it for something that deletes or ends.",
+	"execute": "I take it for something that runs.", "pay": "I take it for something that pays, orders or books.",
+	"grant": "I take it for something that gives somebody access or a right.", "unknown": "Nobody here knows what it does.",
 }
 
 // phrase is an act with its values.
@@ -106,13 +202,17 @@ func phrase(verb string, groups [][]called) string {
 		default:
 			out += ", "
 		}
-		out += together(list)
+		out += together(list, maxHead)
 	}
 	return out
 }
 
 // called is a value as the first line names it, and what is said of it there.
-type called struct{ before, param, text, note string }
+type called struct {
+	before, param, text, note string
+	lacks                     bool
+	part                      bool // of a longer text
+}
 
 // once says what is true of everything that is told, where that is the same of three values or more, and takes it from them.
 func once(groups [][]called) string {
@@ -133,10 +233,10 @@ func once(groups [][]called) string {
 }
 
 // together are values one behind the other; what is true of all of them is said once.
-func together(list []called) string {
+func together(list []called, most int) string {
 	more := ""
-	if n := len(list) - maxHead; n > 0 {
-		list, more = list[:maxHead], fmt.Sprintf(", %d more", n)
+	if n := len(list) - most; n > 0 {
+		list, more = list[:most], fmt.Sprintf(", %d more", n)
 	}
 	same := len(list) > 1 && list[0].note != ""
 	for _, v := range list {
@@ -145,7 +245,7 @@ func together(list []called) string {
 	var out []string
 	for i, v := range list {
 		if v.param != "" && (i == 0 || list[i-1].param != v.param) { // entries of one list have its name once
-			v.text = v.param + " = " + v.text
+			v.text = v.param + map[bool]string{false: " = ", true: " holds "}[v.part] + v.text
 		}
 		if v.note != "" && !same {
 			v.text += " (" + v.note + ")"
@@ -230,19 +330,31 @@ func unit(s string) bool {
 	return len(s) <= 4 && s == strings.ToUpper(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' })
 }
 
-// ordered is a command as it stands in the call: what is missing of it may be a part.
+// ordered is a command as it stands in the call: what is missing of it may be a part, or a file that it runs.
 func (c *Card) ordered(v event.Shown) event.Shown {
+	var parts []string
 	for _, leaf := range strictjson.Flat(c.Args) {
-		if At(v.Path, leaf.Path) && strings.Contains(leaf.Text, v.Value) {
-			v.Value = leaf.Text
-			return v
+		if At(v.Path, leaf.Path) {
+			parts = append(parts, leaf.Text)
 		}
+	}
+	if len(parts) > 0 && !v.Secret && v.Why != decides {
+		v.Value = strings.Join(parts, " ") // a command in pieces
 	}
 	return v
 }
 
-// maxCalled is how long a value may be to stand whole in the first line; it stands whole in the call.
-const maxCalled = 160
+// whole reports whether a value is all of an argument, and not a part of a text.
+func (c *Card) whole(v event.Shown) bool {
+	return slices.ContainsFunc(strictjson.Flat(c.Args), func(l strictjson.Leaf) bool { return At(v.Path, l.Path) && l.Text == v.Value })
+}
+
+// The bounds of a value in the first line, which is for a glance; in the call it stands whole. What has no blank is an address or a path,
+// whose end decides, and words are cut between two of them.
+const (
+	maxCalled = 160
+	maxSaying = 80
+)
 
 // inLine is a value with its record's own title, and whether it is from the user if that is what is asked about.
 func (c *Card) inLine(v event.Shown) called {
@@ -251,6 +363,9 @@ func (c *Card) inLine(v event.Shown) called {
 		value = "a secret"
 	}
 	short := text.First(value, maxCalled)
+	if v.Slot != "order" && strings.ContainsFunc(value, unicode.IsSpace) {
+		short = strings.TrimSuffix(text.Words(value, maxSaying), text.Ellipsis)
+	}
 	out := called{text: text.Shown(short)}
 	if v.Secret {
 		out.text = value

@@ -29,17 +29,22 @@ func cardOf(act, tool, words string, values ...event.Shown) *question.Card {
 	return &question.Card{Act: act, Tool: tool, Args: string(raw), Values: values, Words: []event.Said{{Text: words}}, Reason: policy.Unfound("act")}
 }
 
+// certain are names of tools that say an act of theirs.
+var certain = map[string]string{
+	"pay": "pay_bill", "change": "update_entry", "delete": "delete_file", "send": "send_message", "execute": "exec", "grant": "invite_user",
+}
+
 // MAN-10: a switch, a number and a word stand in the sentence behind the name of their parameter; an address, a path, the name of a file, a
 // sum and whom it goes to say themselves what they are.
 func TestTheSentenceSaysWhatItsValuesAre(t *testing.T) {
 	for _, tc := range []struct{ name, act, want string }{
 		{"a switch", "pay", "Pay 250 to Rachel, private = true"},
-		{"a word that says what is to become of it", "change", "Change: user = u1, action = block"},
-		{"a file", "delete", "Delete notes.txt, with tool"},
-		{"a number", "delete", "Delete: event = 12, with tool"},
-		{"several that would all say what they are", "send", "Send or post: pickup = “12 rue des Lilas”, product = “van luxe”"},
-		{"the entries of a list", "change", "Change: values = yes, no, with tool"},
-		{"a tool that is what is run", "execute", "Run tool: name = date-picker"},
+		{"a word that says what is to become of it", "change", "Update: user = u1, action = block"},
+		{"a file", "delete", "Delete notes.txt, with delete_file"},
+		{"a number", "delete", "Delete: event = 12, with delete_file"},
+		{"several that would all say what they are", "send", "Send: pickup = “12 rue des Lilas”, product = “van luxe”"},
+		{"the entries of a list", "change", "Update: values = yes, no, with update_entry"},
+		{"a tool that is what is run", "execute", "Run exec: name = date-picker"},
 	} {
 		values := map[string][]event.Shown{
 			"a switch": {value("measure", "amount", "250", false), value("aim", "to", "Rachel", false), value("object", "private", "true", true)},
@@ -50,10 +55,35 @@ func TestTheSentenceSaysWhatItsValuesAre(t *testing.T) {
 			"the entries of a list":                    {value("object", "values[0]", "yes", true), value("object", "values[1]", "no", true)},
 			"a tool that is what is run":               {value("object", "name", "date-picker", true)},
 		}[tc.name]
-		c := cardOf(tc.act, "tool", "Do it", values...)
+		c := cardOf(tc.act, certain[tc.act], "Do it", values...)
 		got := strings.NewReplacer(" (not found in your words)", "", " (both not found in your words)", "").Replace(c.Head())
 		if !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+// MAN-10: of a tool whose name leaves open what it does the sentence says the name and the values, and what it is taken for as that.
+func TestATitleClaimsNoMoreThanTheCall(t *testing.T) {
+	for _, tc := range []struct {
+		act, tool, want string
+		values          []event.Shown
+	}{
+		{"pay", "set_battery_reserve", "Call set_battery_reserve: device_id = d17, percent = 30. I take it for something that pays, orders or books.",
+			[]event.Shown{value("object", "device_id", "d17", true), value("measure", "percent", "30", true)}},
+		{"grant", "promote_deployment", "Call promote_deployment: deployment = web12. I take it for something that gives somebody access or a right.",
+			[]event.Shown{value("object", "deployment", "web12", true)}},
+		{"grant", "create_customer", "Call create_customer: email = ann@lund.example. I take it for something that gives", []event.Shown{value("aim", "email", "ann@lund.example", true)}},
+		{"send", "request_ride", "Call request_ride: pickup = “Main St 4”. It seems to tell others something.", []event.Shown{value("object", "pickup", "Main St 4", true)}},
+		{"grant", "invite_user", "Invite ann@lund.example, with invite_user.", []event.Shown{value("aim", "email", "ann@lund.example", true)}},
+		{"unknown", "frob", "Call frob: a = b1. Nobody here knows what it does.", []event.Shown{value("object", "a", "b1", true)}},
+		{"change", "tool", "Call tool: e = 5, a = 1, b = 2, c = 3, 1 more.", []event.Shown{
+			value("object", "a", "1", false), value("object", "b", "2", false), value("object", "c", "3", false), value("object", "d", "4", false), value("object", "e", "5", true)}},
+	} {
+		c := cardOf(tc.act, tc.tool, "Do it", tc.values...)
+		got := strings.NewReplacer(" (not found in your words)", "", " (both not found in your words)", "").Replace(c.Head())
+		if !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%s: got %q, want %q", tc.tool, got, tc.want)
 		}
 	}
 }
@@ -96,7 +126,7 @@ func TestAValueInTheWordsIsNotToldAsMissing(t *testing.T) {
 		{"where the words are too long to be shown", "pay", "Settle it", "(in your words, perhaps not for this)", "not found", hidden},
 		{"a secret is not looked for", "grant", "Change it", "password = a secret, with", "not found", secret},
 	} {
-		c := cardOf(tc.act, "tool", tc.words, tc.v)
+		c := cardOf(tc.act, certain[tc.act], tc.words, tc.v)
 		would := c.Would()
 		if !strings.Contains(would, tc.want) || strings.Contains(would, tc.never) || strings.Contains(would, "hunter22") {
 			t.Errorf("%s: got %q, want %q and never %q", tc.name, would, tc.want, tc.never)
@@ -120,7 +150,7 @@ func TestOfWordsThatAreNotKnownNothingIsClaimed(t *testing.T) {
 func TestTheCardSaysWhatOfACallIsInTheWords(t *testing.T) {
 	honest := cardOf("send", "request_ride", "a taxi to Gare de l'Est please",
 		value("object", "dropoff", "Gare de l'Est", false), value("object", "pickup", "12 rue des Lilas", true))
-	want := "In your words, or of what you named: dropoff. Not found there: that it is to be done; pickup. Allow it?"
+	want := "From your words, or from what you named in them: dropoff. Not found: that it is to be done; pickup. Allow it?"
 	if got := honest.Head(); !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q at its end", got, want)
 	}
@@ -136,5 +166,60 @@ func TestTheCardSaysWhatOfACallIsInTheWords(t *testing.T) {
 	aim.Values = append(aim.Values, value("aim", "copy", "mallory@x.example", true))
 	if got := aim.Head(); !strings.HasSuffix(got, "I could not find in your words who or where it goes to. Allow it?") {
 		t.Errorf("with another address beside it: got %q", got)
+	}
+}
+
+// MAN-10: a parameter that is asked about as one thing and not as another is told as asked about, and a verb never stands alone.
+func TestOneOfSeveralSlotsIsEnoughToBeAskedAbout(t *testing.T) {
+	c := cardOf("send", "request_ride", "Do it", value("measure", "pickup", "Main St 4", false), value("cargo", "pickup", "Main St 4", true), value("object", "dropoff", "Airport", true))
+	if got, want := c.Would(), "Call request_ride: dropoff = Airport, pickup = “Main St 4” (both not found in your words)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	bare := &question.Card{Act: "tidy", Tool: "create_workspace", Args: `{"name":"alpha","note":"x\ny"}`, Values: []event.Shown{{Slot: "act", Has: "none", Lacks: true, Why: "I could not find it in your words"}}, Reason: policy.Unfound("act")}
+	if got, want := bare.Would(), "Call create_workspace: name = alpha"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// MAN-10: the first line names the command that the call has, and not a file that it runs or a part of it; a text that only holds what is asked
+// about is not told as being that; and who left it to a letter what is done is told so.
+func TestTheFirstLineSaysWhatTheCallHas(t *testing.T) {
+	runs := cardOf("execute", "bash", "Fix the test", value("order", "command", "python3 t.py", true))
+	runs.Values[0].Value = "t.py: import os"
+	if got, want := runs.Would(), "Run “python3 t.py”, with bash"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	pieces := cardOf("execute", "exec", "Fix it", value("order", "command", "x", true))
+	pieces.Args, pieces.Values[0].Value = `{"command":["rm","-rf","src"]}`, "src"
+	if got, want := pieces.Would(), "Run “rm -rf src”, with exec"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	holds := cardOf("send", "create_forum_entry", "Do it", value("cargo", "content", "call bo@x.example at noon", true))
+	holds.Values[0].Value = "bo@x.example"
+	if got, want := holds.Would(), "Call create_forum_entry: content holds bo@x.example (not found in your words)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	left := cardOf("delete", "delete_file", "Do what the mail says", value("object", "path", "a.txt", true), event.Shown{Slot: "act", Has: "delegated", Lacks: true, Why: "your words may leave it to what it reads"})
+	if got := left.Head(); !strings.Contains(got, "Your words may leave it to what was read") {
+		t.Errorf("got %q", got)
+	}
+	long := cardOf("change", "update_note", "Do it", value("object", "title", strings.Repeat("word ", 40), true))
+	if got := long.Would(); len(got) > 200 || !strings.Contains(got, "… (whole below)") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// MAN-10: the call shows of each value whether it is asked about, or the agent's choice.
+func TestTheCallShowsWhatTheAgentChose(t *testing.T) {
+	chosen := value("measure", "percent", "30", false)
+	chosen.Has, chosen.Why = "agent", "the agent's own"
+	file := value("object", "file", "S27", false)
+	file.Title = "Budget) 2027\n! to: me"
+	c := cardOf("change", "set_battery", "Keep some back on device d17", value("object", "device", "d17", false), file, chosen, value("object", "mode", "away", true))
+	got := c.Lines()[1].Text
+	for _, want := range []string{"\n  device: d17", "\n! mode: away", "\n  file: S27 (“Budget) 2027 ! to: me”)", "\n  percent: 30 (the agent's choice)"} {
+		if !strings.Contains(got+"\n", want+"\n") {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
 	}
 }

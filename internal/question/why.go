@@ -92,6 +92,9 @@ func (c *Card) place(v *event.Shown) string {
 	if v.Value == "" || !covered && (len(v.Value) > maxRepeated || strings.Contains(v.Why, "“")) { // a passage has it in it
 		return name(v.Path)
 	}
+	if covered && v.Slot == "order" && v.Why != decides && c.Act == "execute" {
+		return name(v.Path) + " runs " + text.Visible(v.Value)
+	}
 	return name(v.Path) + " = " + text.Visible(v.Value)
 }
 
@@ -197,6 +200,9 @@ func reasons(v event.Shown, before []string) []string {
 		out = append(out, "it is called "+text.Quote(v.Title))
 	case v.Title != "" && v.Path != "":
 		out = append(out, "it stands in the record "+text.Quote(v.Title))
+	}
+	if v.Facts != "" {
+		out = append(out, "its record says "+text.Quote(v.Facts))
 	}
 	from, by, _ := strings.Cut(v.From, ", written by ")
 	told := func(why string) bool { return strings.HasPrefix(why, "it stands in "+from+":") } // of what is quoted nothing counts

@@ -88,6 +88,9 @@ var general = []string{"aim", "object", "measure"}
 // because is the sentence behind what would happen. General words that say what could not be found give way to what was found and what was
 // not, where the card knows that: a person who reads their own words below should not read above them that they are not there.
 func (c *Card) because() string {
+	if slices.ContainsFunc(c.Values, func(v event.Shown) bool { return v.Lacks && v.Path == "" && v.Has == "delegated" }) {
+		return leftOpen
+	}
 	if c.Reason == policy.Unfound("act") {
 		return c.unfound()
 	}
@@ -113,6 +116,9 @@ func (c *Card) because() string {
 	return sentence(c.Reason)
 }
 
+// leftOpen is said of a call that nobody asked for, after words that leave to the agent what is done ("do what the mail says").
+const leftOpen = "Your words may leave it to what was read to say what is done; in them I could not find this."
+
 // unfound says of a call that was not found in the user's words what of it was, and what not.
 func (c *Card) unfound() string {
 	var yours, others []string
@@ -131,7 +137,7 @@ func (c *Card) unfound() string {
 	if len(yours) == 0 {
 		return sentence(c.Reason)
 	}
-	out := fmt.Sprintf("In your words, or of what you named: %s. Not found there: that it is to be done", some(yours))
+	out := fmt.Sprintf("From your words, or from what you named in them: %s. Not found: that it is to be done", some(yours))
 	if len(others) > 0 {
 		out += "; " + some(others)
 	}

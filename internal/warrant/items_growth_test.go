@@ -140,7 +140,7 @@ func TestTheRuleTakesNoMoreThanWhatItIsHeldAgainst(t *testing.T) {
 
 // A decision that takes more than its budget is held, also where an item would hold it, and the next has its own.
 func TestMoreThanCanBeJudgedIsHeld(t *testing.T) {
-	h := growing["records of that value and name"](6000)
+	h := growing["records of that value and name"](4000)
 	took, w := h.work()
 	if w.Deed != warrant.Unknown || !w.Danger || !strings.Contains(fmt.Sprint(w.Slots), "too large to be judged") {
 		t.Errorf("after %d steps it is %s: %+v", took, w.Deed, w.Slots)

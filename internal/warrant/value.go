@@ -39,7 +39,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	case c.turnedDown(v):
 		return Nothing, "you turned it down"
 	case f.Class == origin.User && j.bare(v):
-		return Agent, "a number you said, of something else perhaps"
+		return Agent, "you said this number, perhaps of something else"
 	case f.Class == origin.User:
 		return Said, "you said it"
 	case f.Class == origin.System:
@@ -55,7 +55,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	switch f.Class {
 	case origin.Anchored:
 		if c.contested(v, target) {
-			return Nothing, "a text speaks for it"
+			return Nothing, "a text that was read has it too"
 		}
 		if f.Anchor == "" {
 			return Picked, "of the record you named"
@@ -88,11 +88,11 @@ func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence
 	c, final := j.c, j.w.Deed.final() || j.w.Deed == Execute
 	switch {
 	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
-		return Nothing, "somebody else speaks for it: " + text.Quote(c.around(v, f))
+		return Nothing, "a text that others may have written has it too: " + text.Quote(c.around(v, f))
 	case f.Beside && (aim || final), final && !c.singles(v):
 		return Nothing, "of a record beside the one you named"
 	case c.recordContested(v), c.index.Spoken(v):
-		return Nothing, "somebody else speaks for its record"
+		return Nothing, "a text that others may have written names its record"
 	}
 	return Picked, "a field of what was looked up"
 }
@@ -210,7 +210,7 @@ func (c *Context) path(v string) (Evidence, string) {
 	case f.Class == origin.User || c.part(base):
 		return Said, "the folder and the name are yours"
 	case c.contested(v, false) && !c.user.delegated(): // as a whole
-		return Nothing, "a text speaks for it"
+		return Nothing, "a text that was read has it too"
 	case f.Class > origin.Unseen && !c.contested(base, false):
 		return Picked, "a file of the folder you named"
 	case f.Class == origin.Unseen && !c.lost:
@@ -264,16 +264,51 @@ func (c *Context) where(v string, f *origin.Finding) string {
 	case origin.Text:
 		return "it stands in the text of " + from + ": " + text.Quote(c.around(v, f))
 	}
-	return fmt.Sprintf("field `%s` of %s", f.Path, from)
+	return field(f.Path) + " of " + from
+}
+
+// field is a field of a result in words: "field from of entry 4", where its path is "[3].from". Others chose the names.
+func field(path string) string {
+	var at []string
+	name := path
+	for {
+		open := strings.IndexByte(name, '[')
+		end := strings.IndexByte(name, ']')
+		if open < 0 || end < open {
+			break
+		}
+		n, err := strconv.Atoi(name[open+1 : end])
+		if err != nil {
+			break
+		}
+		entry := fmt.Sprintf("entry %d", n+1)
+		if list := strings.Trim(name[:open], "."); list != "" {
+			entry += " of " + text.Shown(list)
+		}
+		at, name = append(at, entry), strings.TrimPrefix(name[end+1:], ".")
+	}
+	slices.Reverse(at)
+	if name != "" {
+		at = append([]string{"field " + text.Shown(name)}, at...)
+	}
+	return strings.Join(at, " of ")
 }
 
 // around is the text around a value as far as a reason quotes it, which goes to chats, to the log and to the agent: of what nobody else
 // may read no figure but the value's own. The words stay: they may be what misled the agent.
 func (c *Context) around(v string, f *origin.Finding) string {
-	if set := c.readers[f.Step]; f.Tool == "" || set.Public || len(set.People) > 0 {
+	if f.Tool == "" {
 		return f.Excerpt
 	}
-	return nearby.ReplaceAllStringFunc(f.Excerpt, func(figure string) string {
+	return c.shortened(f.Excerpt, v, f.Step)
+}
+
+// shortened is a piece of a result as a reason quotes it: of what nobody else may read the figures but a value's own are cut.
+func (c *Context) shortened(piece, v string, step uint64) string {
+	if set := c.readers[step]; set.Public || len(set.People) > 0 {
+		return piece
+	}
+	return nearby.ReplaceAllStringFunc(piece, func(figure string) string {
 		if strings.Contains(v, figure) || strings.Contains(figure, v) {
 			return figure
 		}
@@ -289,6 +324,7 @@ type Whence struct {
 	From  string      // which result or text; empty: it stands nowhere
 	Yours bool        // it stands in the user's own words
 	Title string      // what its record calls itself
+	Facts string      // what its record says of it besides
 	Set   mandate.Set // the list that it is one of
 }
 
@@ -298,7 +334,11 @@ func (c *Context) Whence(value string) Whence {
 	c.index.Bound(leastAsked, c.gone)
 	defer c.index.Release()
 	f := c.index.Of(value)
-	out := Whence{Title: c.records.All().Title(value), Set: c.records.All().SetOf(value)}
+	all := c.records.All()
+	out := Whence{Title: all.Title(value), Set: all.SetOf(value)}
+	if facts, step := all.Facts(value); len(facts) > 0 {
+		out.Facts = c.shortened(strings.Join(facts, ", "), value, step)
+	}
 	switch f.Class {
 	case origin.Unseen:
 		return out
@@ -316,7 +356,7 @@ func (c *Context) Whence(value string) Whence {
 	if f.Class == origin.Text {
 		out.From = "the text of " + out.From
 	} else if f.Path != "" {
-		out.From = "field " + text.Shown(f.Path) + " of " + out.From
+		out.From = field(f.Path) + " of " + out.From
 	}
 	if who := c.records.All().Author(value, f.Step); who != "" {
 		out.From += ", written by " + text.Shown(who)

@@ -22,6 +22,15 @@ var errMore = errors.New("more than one value")
 // handed over bare. Whoever has read the call says which parameters hold credentials, by
 // their paths with [] for lists, whatever they are called: those go whole.
 func (r *Redactor) Args(tool string, args []byte, keys ...string) []byte {
+	return r.args(tool, args, false, keys)
+}
+
+// Bodies is Args with what is written to files in it, without secrets: for whoever is asked about that.
+func (r *Redactor) Bodies(tool string, args []byte, keys ...string) []byte {
+	return r.args(tool, args, true, keys)
+}
+
+func (r *Redactor) args(tool string, args []byte, bodies bool, keys []string) []byte {
 	if r == nil || r.shipped == nil {
 		return quoteText(nil, Mark)
 	}
@@ -29,7 +38,7 @@ func (r *Redactor) Args(tool string, args []byte, keys ...string) []byte {
 		return []byte("{}")
 	}
 	tool = toolName(tool)
-	w := walker{r: r, out: make([]byte, 0, len(args)+64), paths: len(keys) > 0}
+	w := walker{r: r, out: make([]byte, 0, len(args)+64), paths: len(keys) > 0, bodies: bodies}
 	for _, k := range keys {
 		w.keys = append(w.keys, fieldName(strings.ReplaceAll(k, "[]", "")))
 	}
@@ -43,7 +52,7 @@ func (r *Redactor) Args(tool string, args []byte, keys ...string) []byte {
 	if err := w.read(args); err == nil {
 		return w.out
 	}
-	if w.content {
+	if w.content && !bodies {
 		return quoteText(nil, sized(utf8.RuneCount(args)))
 	}
 	return quoteText(nil, r.Text(string(bytes.ToValidUTF8(args, []byte("\uFFFD")))))
@@ -59,6 +68,7 @@ type walker struct {
 	paths   bool     // some rule has a path
 	keys    []string // paths of credentials
 	content bool     // the tool writes: arguments that are no object are content
+	bodies  bool     // content is shown, without secrets
 	dec     *jsontext.Decoder
 	out     []byte
 }
@@ -211,6 +221,10 @@ func (w *walker) hide(tellSize bool) error {
 		return w.value("", 0)
 	case '"':
 		s, err := w.text()
+		if tellSize && w.bodies {
+			w.out = quoteText(w.out, w.r.Text(s))
+			return err
+		}
 		w.put(tellSize, utf8.RuneCountInString(s))
 		return err
 	default:

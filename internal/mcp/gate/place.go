@@ -15,6 +15,7 @@ type Origin struct {
 	Session string                   // what else tells conversations apart; "": nothing does
 	Owner   bool                     // whoever speaks is the owner
 	Gateway bool                     // it came over HTTP
+	Machine string                   // the machine elsewhere whose token it came with; "": this one
 }
 
 // common is the session of all who do not say which conversation they are in: relays that agents start, by whatever launcher,
@@ -33,8 +34,11 @@ var conversations = []struct{ key, agent string }{{"vscode.conversationId", "vsc
 // SessionVariable names the session for whatever an agent starts.
 const SessionVariable = "TIDEMARK_SESSION"
 
-// place finds the session of a message by its metadata, which may be missing.
-func (o *Origin) place(meta wire.Object) Place {
+// place finds the session of a message by its metadata, which may be missing: one of the machine that it comes from.
+func (o *Origin) place(meta wire.Object) Place { return o.told(meta).on(o.Machine) }
+
+// told is the place as a message tells it.
+func (o *Origin) told(meta wire.Object) Place {
 	p := Place{Agent: "mcp", Owner: o.Owner, Gateway: o.Gateway}
 	if session, thread := meta.Text("sessionId"), meta.Text("threadId"); session != "" && thread != "" {
 		p.Session, p.Agent = named("codex", session), "codex"

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark"
@@ -86,7 +87,12 @@ func (a *Admission) MachineOf(r *http.Request) string {
 	if a.Machine == nil {
 		return ""
 	}
-	for _, secret := range append(r.Header[TokenHeader], strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")) {
+	shown := slices.Clone(r.Header[TokenHeader])
+	for _, v := range r.Header["Authorization"] {
+		_, secret, _ := strings.Cut(v, " ") // as Check reads it: however the scheme is spelled
+		shown = append(shown, secret)
+	}
+	for _, secret := range shown {
 		if machine, ok := a.Machine(strings.TrimSpace(secret)); ok {
 			return machine
 		}

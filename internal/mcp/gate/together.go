@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 type company struct {
 	mu      sync.Mutex
 	named   map[string]*companion // guarded by mu; sessions with a name in which nobody hears the user
-	gateway time.Time             // guarded by mu; when a client without a name last asked over HTTP; zero: never
+	gateway map[string]time.Time  // guarded by mu; when a client without a name last asked over HTTP, by its machine
 }
 
 // companion is a session with a name.
@@ -37,12 +38,17 @@ type companion struct {
 func (c *company) meet(p Place, wordless bool, now time.Time) []Place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	nobodys := p.Session == named("mcp", common)
+	_, machine, _ := strings.Cut(p.Agent, "@")
+	theirs := Place{Session: named("mcp", common)}.on(machine)
+	nobodys := p.Session == theirs.Session
 	if p.Gateway && nobodys {
-		c.gateway = now
+		if c.gateway == nil {
+			c.gateway = map[string]time.Time{}
+		}
+		c.gateway[machine] = now
 		var out []Place
 		for _, m := range c.named {
-			if now.Sub(m.last) < together {
+			if _, on, _ := strings.Cut(m.place.Agent, "@"); on == machine && now.Sub(m.last) < together {
 				out = append(out, m.place)
 			}
 		}
@@ -57,10 +63,10 @@ func (c *company) meet(p Place, wordless bool, now time.Time) []Place {
 		c.remember(p.Session, m)
 	}
 	m.last = now
-	if c.gateway.IsZero() || now.Sub(c.gateway) > together {
+	if last, ever := c.gateway[machine]; !ever || now.Sub(last) > together {
 		return nil
 	}
-	return []Place{{Session: named("mcp", common)}}
+	return []Place{theirs}
 }
 
 // remember makes room by what was used least lately.

@@ -25,7 +25,9 @@ type exchange struct {
 	r     *http.Request
 	w     *client
 	conn  *gate.Conn
-	m     *wire.Message // what the client sent; nil for GET and DELETE
+	// machine is the one elsewhere whose token it came with: what it says of sessions is said of its own. "": none's.
+	machine string
+	m       *wire.Message // what the client sent; nil for GET and DELETE
 }
 
 // post takes one message of the client's.
@@ -111,14 +113,19 @@ const sessionID = "Mcp-Session-Id"
 // of its own, which shares the server's memory.
 func (x *exchange) enter() error {
 	named := x.r.Header.Get(SessionHeader)
-	fresh := func() (*gate.Conn, error) { return x.relay.newConn(x.u, named) }
+	fresh := func() (*gate.Conn, error) { return x.relay.newConn(x.u, x.machine, named) }
 	var err error
 	if id := x.r.Header.Get(sessionID); id != "" && len(id) <= 1024 {
-		x.conn, err = x.u.find(named+"\x00"+id, fresh)
+		x.conn, err = x.u.find(x.known(id), fresh)
 		return err
 	}
 	x.conn, err = fresh()
 	return err
+}
+
+// known is what a session of the upstream is known by here: no machine goes on with another's, nor one conversation with another's.
+func (x *exchange) known(id string) string {
+	return x.machine + "\x00" + x.r.Header.Get(SessionHeader) + "\x00" + id
 }
 
 // passes are the headers that go on to an upstream, besides those that begin with Mcp-.
@@ -185,12 +192,12 @@ func (x *exchange) forward(body []byte) {
 // answered passes the upstream's answer back.
 func (x *exchange) answered(res *http.Response) {
 	if id := res.Header.Get(sessionID); id != "" && res.StatusCode < 300 {
-		x.u.begin(x.r.Header.Get(SessionHeader)+"\x00"+id, x.conn)
+		x.u.begin(x.known(id), x.conn)
 		x.w.header(sessionID, id)
 	}
 	gone := x.r.Header.Get(sessionID)
 	if gone != "" && (res.StatusCode == http.StatusNotFound || x.r.Method == http.MethodDelete && res.StatusCode < 300) {
-		x.u.end(x.r.Header.Get(SessionHeader) + "\x00" + gone)
+		x.u.end(x.known(gone))
 	}
 	for _, name := range []string{"Allow", "Retry-After"} {
 		if v := res.Header.Get(name); v != "" {

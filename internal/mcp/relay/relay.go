@@ -130,7 +130,8 @@ func (r *Relay) serve(w http.ResponseWriter, req *http.Request, name string) {
 		gate.WriteProblem(w, http.StatusBadRequest, "this address takes no query; the token goes into the Authorization header")
 		return
 	}
-	x := &exchange{relay: r, u: u, r: req, w: &client{w: w, control: http.NewResponseController(w), streams: accepts(req)}}
+	x := &exchange{relay: r, u: u, r: req, machine: r.o.Admission.MachineOf(req)}
+	x.w = &client{w: w, control: http.NewResponseController(w), streams: accepts(req)}
 	switch req.Method {
 	case http.MethodPost:
 		x.post()
@@ -157,11 +158,11 @@ const SessionHeader = "X-Tidemark-Session"
 
 // newConn is the gate of one connection. Whoever shares the token shares a conversation, unless the
 // client names one: taint must not be lost by connecting anew.
-func (r *Relay) newConn(u *upstream, named string) (*gate.Conn, error) {
+func (r *Relay) newConn(u *upstream, machine, named string) (*gate.Conn, error) {
 	return gate.New(gate.Options{
 		Server: u.Server, Port: r.o.Port, Pins: r.o.Pins, Memory: u.memory, Patience: r.o.Patience, Elicit: r.o.Elicit, Local: true,
 		Logger: r.o.Logger,
-		Origin: gate.Origin{Session: named, Owner: r.o.Owner, Gateway: true},
+		Origin: gate.Origin{Session: named, Owner: r.o.Owner, Gateway: true, Machine: machine},
 	})
 }
 

@@ -33,11 +33,14 @@ func sentenceOf(q *tidemark.Question) h.HTML {
 	if would == "" {
 		would = q.Prompt
 	}
-	rest := ""
-	if i := strings.LastIndex(would, ", with "+text.Visible(q.Tool)); i >= 0 { // a tool's name is nobody's value
+	front, rest := "", ""
+	if after, ok := strings.CutPrefix(would, "Call "+text.Visible(q.Tool)); ok { // a tool's name is nobody's value
+		front, would = would[:len(would)-len(after)], after
+	}
+	if i := strings.LastIndex(would, ", with "+text.Visible(q.Tool)); i >= 0 {
 		would, rest = would[:i], would[i:]
 	}
-	return h.El("bdi", h.Class("prose"), marks(would, lacking(q, "")), h.T(clean(rest)))
+	return h.El("bdi", h.Class("prose"), h.T(clean(front)), marks(would, lacking(q, "")), h.T(clean(rest)))
 }
 
 // reason is what the first paragraph says after that.

@@ -45,7 +45,7 @@ func marks(s string, values []string) h.HTML {
 			if v = clean(v); v == "" {
 				continue
 			}
-			if i := strings.Index(s, v); i >= 0 && i < at {
+			if i := standsIn(s, v); i >= 0 && i < at {
 				at, found = i, v
 			}
 		}
@@ -56,6 +56,33 @@ func marks(s string, values []string) h.HTML {
 		s = s[at+len(found):]
 	}
 	return h.Join(append(parts, h.T(s)))
+}
+
+// maxWord is how long a word may be that is not marked in a longer one. What is longer, or no word, is marked wherever it stands: whoever
+// glues letters to an address hides nothing.
+const maxWord = 7
+
+// standsIn is where a value stands in a text, and not in the middle of a longer word: "close" is not in "closed". -1: nowhere.
+func standsIn(s, value string) int {
+	if len(value) > maxWord || strings.ContainsFunc(value, func(r rune) bool { return r > 0x7f || !plainWord(byte(r)) }) {
+		return strings.Index(s, value)
+	}
+	for from := 0; ; {
+		i := strings.Index(s[from:], value)
+		if i < 0 {
+			return -1
+		}
+		i += from
+		if end := i + len(value); (i == 0 || !plainWord(s[i-1])) && (end == len(s) || !plainWord(s[end])) {
+			return i
+		}
+		from = i + 1
+	}
+}
+
+// plainWord reports whether a byte is a letter or digit of a script that parts its words by blanks.
+func plainWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // classes of the paragraphs of a question; the others have none.
@@ -174,7 +201,11 @@ func callOf(q *tidemark.Question) h.HTML {
 		if isLong(leaf.Text) > 0 {
 			class += " long"
 		}
-		rows = append(rows, row(clean(cut(text.Visible(leaf.Path), 100)), class, folded(leaf.Text, parts)))
+		beside := h.Part(h.List(nil))
+		if said := question.Beside(q.Values, leaf.Path, leaf.Text); said != "" {
+			beside = h.El("bdi", h.Class("prose quiet"), h.T(" ("+clean(said)+")"))
+		}
+		rows = append(rows, row(clean(cut(text.Visible(leaf.Path), 100)), class, folded(leaf.Text, parts), beside))
 	}
 	return h.El("dl", rows...)
 }

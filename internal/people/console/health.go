@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/reports/tally"
 )
 
-// grades, the worst first.
+// grades, what matters most first. What is off was not wanted, and what is absent is not there.
 var grades = []string{"broken", "open", "limit", "good", "off", "absent"}
 
 // healthPage says what works, tried and not assumed, the worst first.

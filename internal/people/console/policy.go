@@ -88,7 +88,7 @@ func (c *Console) why(q url.Values) h.Part {
 		return h.List(nil)
 	}
 	x := tidemark.Explain(c.monitor.Policy(), q.Get("tool"), level, nil)
-	lines := h.List{h.Class("evidence")}
+	lines := h.List{h.Class("evidence rules")}
 	for _, r := range x.Reasons {
 		lines = append(lines, row(r.Rule, "", foreign(r.Text)))
 	}

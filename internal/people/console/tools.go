@@ -64,7 +64,7 @@ func (c *Console) toolsPage(v *visit) {
 	} else {
 		body = append(body, h.El("section", h.Class("rows scroll"), h.A("tabindex", "0"), h.A("aria-label", "Tools"),
 			h.El("table", h.El("caption", h.T("Tools of the policy and of the last calls")),
-				h.El("thead", h.El("tr", heads("Tool", "Does", "Brings", "Because of", "Described", "Calls", "Held", "Denied", "")...)),
+				h.El("thead", h.El("tr", heads("Tool", "Does", "Brings", "Because of", "Described", "Calls", "Held", "Denied", "See")...)),
 				h.El("tbody", rows))))
 	}
 	c.page(v, http.StatusOK, "Tools", body...)

@@ -1,18 +1,15 @@
 package console_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/base/afar"
 )
 
 // colleague is somebody at a machine of their own: a browser that shares nothing with others, and a key in their pocket.
@@ -42,12 +39,15 @@ func (c *colleague) invites(who string) {
 	c.until(`document.querySelector('.banner')?.textContent.includes('` + who + ` is invited') || document.querySelector('form:has(input[value=invite]) .problem')?.textContent`)
 }
 
-// machine is a laptop elsewhere, which has joined by a code.
+// machine is a laptop elsewhere, which has joined by a code: programs and folders of its own, and nothing of the server's but its address.
 type machine struct {
 	t    *testing.T
+	home string
+	bin  string
 	data string
 }
 
+// laptop has a machine join with the programs that people have.
 func (w *world) laptop(name string) *machine {
 	w.t.Helper()
 	var invited struct {
@@ -57,31 +57,40 @@ func (w *world) laptop(name string) *machine {
 	if status, text := w.api(http.MethodPost, "/v1/machines", w.app.Tokens.Admin, map[string]any{"machine": name}, &invited); status != http.StatusOK {
 		w.t.Fatalf("invite: %d %s", status, text)
 	}
-	code, err := afar.ReadCode(invited.Code)
-	do(w.t, err)
-	away := &afar.Server{URL: invited.URLs[0], Machine: name, Secret: afar.NewSecret()}
-	away.Pin, _, err = away.Meet(w.t.Context(), code)
-	do(w.t, err)
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, away.URL+"/v1/join", strings.NewReader(`{"secret":"`+code.Secret+`"}`))
-	do(w.t, err)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := away.Client(code.Secret, time.Minute).Do(req)
-	do(w.t, err)
-	defer func() { _ = res.Body.Close() }()
-	var got struct{ Token string }
-	do(w.t, json.NewDecoder(res.Body).Decode(&got))
-	m := &machine{w.t, w.t.TempDir()}
-	do(w.t, away.Write(m.data))
-	do(w.t, os.WriteFile(shim.MachineToken(m.data), []byte(got.Token), 0o600))
+	top := w.t.TempDir()
+	m := &machine{w.t, filepath.Join(top, "home"), filepath.Join(top, "bin"), filepath.Join(top, "home", "data")}
+	do(w.t, os.MkdirAll(m.home, 0o700))
+	if out, err := exec.Command("go", "build", "-o", m.bin+"/", "../../../cmd/tidemark", "../../../cmd/tidemark-hook").CombinedOutput(); err != nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+	if status, said := m.runs("", "tidemark", "join", invited.URLs[0], invited.Code); status != 0 {
+		w.t.Fatalf("join: %d %s", status, said)
+	}
+	if status, said := m.runs("", "tidemark", "join", invited.URLs[0], invited.Code, "--data", filepath.Join(top, "again")); status == 0 {
+		w.t.Errorf("the code counted twice: %s", said)
+	}
 	return m
+}
+
+// runs runs a program on the laptop; what it says is both of its outputs.
+func (m *machine) runs(in, program string, args ...string) (status int, said string) {
+	m.t.Helper()
+	cmd := exec.CommandContext(m.t.Context(), filepath.Join(m.bin, program), args...)
+	cmd.Env = []string{"HOME=" + m.home, "TIDEMARK_DATA=" + m.data, "PATH=" + m.bin + ":/usr/bin:/bin", "LANG=C.UTF-8"}
+	cmd.Stdin = strings.NewReader(in)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		m.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
 }
 
 // hook is one start of tidemark-hook by the agent on the laptop.
 func (m *machine) hook(event, more string) (refused bool, said string) {
 	m.t.Helper()
 	in := fmt.Sprintf(`{"hook_event_name":%q,"session_id":"s1","cwd":"/tmp","transcript_path":"/tmp/t.jsonl"%s}`, event, more)
-	out := shim.Run(m.t.Context(), shim.Options{Agent: "claude", Data: m.data, Sender: "owner", Timeout: 30 * time.Second, In: strings.NewReader(in)})
-	return out.Refused(), string(out.Stdout) + out.Stderr
+	status, said := m.runs(in, "tidemark-hook", "--agent", "claude", "--sender", "owner", "--timeout", "30s")
+	return status != 0 || strings.Contains(said, `"deny"`) || strings.Contains(said, `"block"`), said
 }
 
 const payment = `,"tool_name":"mcp__bank__make_payment","tool_input":{"recipient":"DE12500105170648489890","amount":1420},"tool_use_id":"p1"`
@@ -113,6 +122,13 @@ func TestThreePeopleThreeKeysOneLaptop(t *testing.T) {
 	}
 	w.teamLogged(t)
 	w.verified(t, 2)
+	// The laptop is lost.
+	if status, text := w.api(http.MethodDelete, "/v1/people/ana-laptop", w.app.Tokens.Admin, nil, nil); status >= http.StatusBadRequest {
+		t.Fatalf("revoke: %d %s", status, text)
+	}
+	if refused, said := laptop.hook("PreToolUse", payment); !refused || !strings.Contains(said, "Tidemark") {
+		t.Errorf("a laptop that was revoked goes on: %s", said)
+	}
 }
 
 // keysByInvitation enrols the keys of three people: the first says what changes, the second is invited by one, the third by two.

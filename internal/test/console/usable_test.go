@@ -176,7 +176,7 @@ func TestWhatDecidesIsOnTheFirstScreen(t *testing.T) {
 		q := w.asks("s-"+name, tt.said, "https://bakery.example", tt.text, tt.tool, tt.args)
 		b.open("/console/q/" + q.ID)
 		b.until(`document.querySelector('.card')`)
-		for what, sel := range map[string]string{"what decides": ".evidence > div:first-child dd", "the user's words": ".said q"} {
+		for what, sel := range map[string]string{"what decides": ".evidence > div:first-child dd", "the user's words": ".asked .said dd"} {
 			if at := js[float64](b, `document.querySelector('`+sel+`')?.getBoundingClientRect().bottom ?? 9999`); at > 844 {
 				t.Errorf("%s: %s ends at %.0f px", name, what, at)
 			}

@@ -70,7 +70,7 @@ func (b *Blank) Item() *Item { return b.item }
 func (b *Blank) For(c *Call) (blank, rivals *Records) {
 	r := b.of
 	seen := b.view.all
-	b.view = *r
+	b.view, b.view.once = *r, nil
 	for at := len(seen); at < len(r.all); at++ {
 		rec := r.all[at]
 		if !b.shows(&rec) {

@@ -50,5 +50,5 @@ func (p *pass) lookedUp(v *Value) string {
 	if v.Role == Object && small[p.call.Deed] && p.records.seen(v.Text) {
 		return ""
 	}
-	return "I could not tell that it is of what you named"
+	return "I could not tell that it belongs to what you named"
 }

@@ -63,6 +63,23 @@ type Records struct {
 	pairs   *Pairs         // that held before; nil: none
 	looked  map[string]*lookedUp
 	finds   map[string]findable // words of the owner's: what they may be found by
+	once    *once               // what is told of lists and results, worked out once; nil in a view
+}
+
+// once is what people are told of lists and results, from when there were so many records: each question asks it again for
+// each of its values.
+type once struct {
+	of      int
+	many    map[Set]int       // how many different values the key of a list has
+	authors map[uint64]string // who wrote a result: the one author of its records
+}
+
+// told is what was worked out for the records that there are.
+func (r *Records) told() *once {
+	if r.once == nil || r.once.of != len(r.all) {
+		r.once = &once{of: len(r.all), many: map[Set]int{}, authors: map[uint64]string{}}
+	}
+	return r.once
 }
 
 // NewRecords are none yet.

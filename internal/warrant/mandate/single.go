@@ -26,8 +26,15 @@ func (r *Records) singled(value string, words []string) standing {
 	if r.full {
 		return nowhere
 	}
+	if len(r.whole[plain(value)]) > maxMatching {
+		return beside // and not nowhere: who floods a listing gains nothing
+	}
 	return r.bestOf(r.whole[plain(value)], plain(value), words)
 }
+
+// maxMatching is how many records may have a value for one of them to be singled out by it: each is looked at, so that a
+// question about what stands in more would cost more with each. What stands in so many is asked about.
+const maxMatching = 4096
 
 // trusted is how a value stands to words by records that may be looked at for it: what a text prints only where the call
 // that brought it was for what the words name, and for somebody to write to nothing that somebody signed.
@@ -36,6 +43,9 @@ func (r *Records) trusted(value, param string, words, of []string, aim, strict b
 		return nowhere
 	}
 	var at []int32
+	if len(r.whole[plain(value)]) > maxMatching {
+		return beside // and not nowhere: who floods a listing gains nothing
+	}
 	for _, a := range r.whole[plain(value)] {
 		rec := &r.all[a]
 		unfit := aim && (rec.wrote || rec.namesItself(plain(value), words))

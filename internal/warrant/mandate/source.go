@@ -44,7 +44,7 @@ func (p *pass) bySource(v *Value, s *Source) string {
 	case Person:
 		return p.person(v, s)
 	case From:
-		return p.thing(v, s, "I could not tell that it is of what you named")
+		return p.thing(v, s, "I could not tell that it belongs to what you named")
 	case Calc:
 		return p.worked(v, s)
 	case Own:

@@ -2,7 +2,10 @@ package mandate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // What a question tells of a value's record. Nothing here holds a call: it is for the eyes of whoever answers, and what it
@@ -30,6 +33,16 @@ func (r *Records) Author(value string, step uint64) string {
 	if a := r.agreed(value, who); a != "" || len(r.whole[plain(value)]) > 0 {
 		return a
 	}
+	out, known := r.told().authors[step]
+	if !known {
+		out = r.authorOf(step, who)
+		r.told().authors[step] = out
+	}
+	return out
+}
+
+// authorOf is the one author of the records of a step; empty: none, or several.
+func (r *Records) authorOf(step uint64, who func(at int) string) string {
 	out := ""
 	for i := r.firsts[step]; i < len(r.all) && r.all[i].step == step; i++ {
 		switch a := who(i); {
@@ -43,10 +56,17 @@ func (r *Records) Author(value string, step uint64) string {
 	return out
 }
 
-// agreed is what all records with a value as a field say; empty: they differ, or none says anything.
+// maxAgreeing is how many records are asked what a value is called, who wrote it, or what list it is of: a question costs the same however
+// many records have it. Of more nothing is told, which opens nothing.
+const maxAgreeing = 256
+
+// agreed is what all records with a value as a field say; empty: they differ, none says anything, or they are too many.
 func (r *Records) agreed(value string, says func(at int) string) string {
-	out := ""
-	for _, at := range r.whole[plain(value)] {
+	out, list := "", r.whole[plain(value)]
+	if len(list) > maxAgreeing {
+		return ""
+	}
+	for _, at := range list {
 		switch s := says(int(at)); {
 		case s == "" || s == out:
 		case out != "":
@@ -68,6 +88,40 @@ func (r *Records) printed(at int, is func(key string) bool) string {
 		}
 	}
 	return ""
+}
+
+// The bounds of what is told of a record.
+const (
+	maxFacts = 4
+	maxFact  = 60 // characters of one
+)
+
+// Facts are the short fields of the one record of a value, but for its title, its author and the value: what it is that is sent or
+// goes. Of a list it is how many there are. Empty: several records have the value, or none says more. The step is that of the result.
+func (r *Records) Facts(value string) (facts []string, step uint64) {
+	list := r.whole[plain(value)]
+	if len(list) != 1 {
+		return nil, 0
+	}
+	rec := &r.all[list[0]]
+	many := map[string]int{}
+	for i := range rec.fields {
+		many[rec.fields[i].key]++
+	}
+	for i := range rec.fields {
+		f := &rec.fields[i]
+		told := f.shown == "" || f.key == "" || f.text == plain(value) || slices.Contains(titled, f.key) || authoring[f.key]
+		switch n := many[f.key]; {
+		case len(facts) == maxFacts:
+			return facts, rec.step
+		case n > 1:
+			facts = append(facts, fmt.Sprintf("%s: %d of them", f.key, n))
+			many[f.key] = -1
+		case n == 1 && !told:
+			facts = append(facts, f.key+": "+text.Words(f.shown, maxFact))
+		}
+	}
+	return facts, rec.step
 }
 
 // Set is a list of records that one result brought: its step, the key of the value in them, and how many of them have one.
@@ -94,8 +148,11 @@ func SetNamed(name string) Set {
 
 // SetOf is the set that a value is one of; none where it is in no record, in those of several results, or alone.
 func (r *Records) SetOf(value string) Set {
-	out := Set{}
-	for _, at := range r.whole[plain(value)] {
+	out, list := Set{}, r.whole[plain(value)]
+	if len(list) > maxAgreeing {
+		return out
+	}
+	for _, at := range list {
 		rec := &r.all[at]
 		for i := range rec.fields {
 			if rec.fields[i].text != plain(value) || rec.fields[i].key == "" {
@@ -125,12 +182,17 @@ func (r *Records) many(s Set) int {
 	if s.Key == "" {
 		return 0
 	}
+	s.Many = 0
+	if n, known := r.told().many[s]; known {
+		return n
+	}
 	seen := map[string]bool{}
 	for i := r.firsts[s.Step]; i < len(r.all) && r.all[i].step == s.Step; i++ {
 		if v := r.keyed(i, s.Key); v != "" {
 			seen[v] = true
 		}
 	}
+	r.told().many[s] = len(seen)
 	return len(seen)
 }
 

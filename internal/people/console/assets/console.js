@@ -434,6 +434,14 @@ document.addEventListener('keydown', e => {
   answer(form, what);
 });
 
+// ---- tables: on a phone each row is a list, and each cell says the head of its column ----
+for (const table of all('table')) {
+  const heads = all('thead tr:last-child > *', table).map(x => x.textContent.trim());
+  if (!heads.length || $('[colspan], [rowspan]', table)) continue;
+  table.classList.add('rowwise');
+  for (const row of all('tbody tr', table)) [...row.cells].forEach((cell, i) => { if (heads[i]) cell.dataset.head = heads[i]; });
+}
+
 // ---- pictures: + - 0 change the width, panning is the box's own ----
 for (const box of all('.picture')) {
   const svg = $('svg', box), width = svg?.getBoundingClientRect().width; // it fits the page
