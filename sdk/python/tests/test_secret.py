@@ -84,10 +84,10 @@ def test_the_users_words_count_after_a_restart_of_both_sides(own_server: Server,
 
 # SDK-10: a run that was paused goes on in another process, and its turn is sealed there.
 def test_another_process_reports_and_ends_a_turn(server: Server, key: str) -> None:
-    server.monitor(wait=0, secret=SECRET).session(key, ANNA).begin("Look at notes.txt")
+    server.monitor(wait=0, secret=SECRET).session(key, ANNA).begin("Look at the list")
     later = server.monitor(wait=0, secret=SECRET).known(key)
-    assert later.decide("read", {"path": "notes.txt"}, "c1")
-    later.report("read", {"path": "notes.txt"}, "milk, bread", "c1")
+    assert later.decide("read", {"path": key}, "c1")  # a file that no other test has written
+    later.report("read", {"path": key}, "milk, bread", "c1")
     assert later.decide("read", {"path": "b.txt"}, "c2").taint == "local"  # the result was ours to tell
     later.end("Milk and bread.")
     assert server.steps(key)[-1]["kind"] == "turn.sealed"

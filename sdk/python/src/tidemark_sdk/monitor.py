@@ -10,7 +10,7 @@ from ._errors import TidemarkError
 from ._find import Place, find
 from ._http import Answer, AsyncWire, Request, Wire
 from ._ticket import checked, differs, ticket
-from .session import Look, Session, User, _object, current  # pyright: ignore[reportPrivateUsage]
+from .session import Look, Session, User, _object, a_user, current  # pyright: ignore[reportPrivateUsage]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class Monitor:
 
         Inside a call that runs it is a new session, a child of the caller's: what it is asked is not the user's word.
         """
+        if user is not None:
+            a_user(user)
         inner = current()
         if inner is not None:
             return inner

@@ -57,6 +57,17 @@ class User(Value):
         return {"messageProvider": self.channel, "senderId": self.id, "senderIsOwner": self.owner}
 
 
+def who(user: User | Callable[[Any], User], context: Any) -> User:
+    """Who speaks in a run, where the application gave the user or a function of the run's context."""
+    return a_user(user(context) if callable(user) else user)
+
+
+def a_user(said: Any) -> User:
+    if not isinstance(said, User):
+        raise TypeError(f"the user is a {type(said).__name__}: give User(channel, id, owner)")
+    return said
+
+
 class Tool(Value):
     """A tool as the model is told of it: what it does is worked out from this."""
 
