@@ -1,5 +1,5 @@
-"""Sessions that outlive the process which began them: `Monitor(secret=...)`. The attacker here has all that lies about: the agents' token, the
-server's data folder and its log, the tickets of other sessions, and the name of the session."""
+"""Sessions that outlive the process which began them: `Monitor(secret=...)`. The attacker here has all that lies about: the agents' token,
+the server's data folder and its log, the tickets of other sessions, and the name of the session."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ def test_what_lies_about_speaks_for_nobody(own_server: Server, key: str) -> None
     assert hashes
     for said in [
         {}, {"ticket": m.own_ticket(key + "-other")}, {"ticket": "tms-" + hashes[0][:48]}, {"ticket": "tms-" + hashes[0]},
-        {"ticket": Monitor(secret=own_server.tokens["agent"]).own_ticket(key)}, {"ticket": ours[:-2]}, {"process": "self"}, {"process": "parent"},
+        {"ticket": Monitor(secret=own_server.tokens["agent"]).own_ticket(key)}, {"ticket": ours[:-2]}, {"process": "self"},
+        {"process": "parent"},
     ]:  # fmt: skip
         note = hello(own_server, key, ORDER, **said)
         assert note["hello"]["proof"] == "none" and note["level"] != "owner" and "ticket" not in note["hello"], said

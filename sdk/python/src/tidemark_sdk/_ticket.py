@@ -20,7 +20,9 @@ def checked(secret: str | bytes | None) -> bytes:
         raise TypeError(f"secret is {type(secret).__name__}: give a str or bytes")
     raw = secret.encode() if isinstance(secret, str) else secret
     if len(raw) < SHORTEST:
-        raise ValueError(f"secret has {len(raw)} characters, and whoever guesses it speaks for the user: give {SHORTEST} or more by chance ({MAKE})")
+        raise ValueError(
+            f"secret has {len(raw)} characters, and whoever guesses it speaks for the user: give {SHORTEST} or more by chance ({MAKE})"
+        )
     return raw
 
 
@@ -29,7 +31,8 @@ def ticket(secret: bytes, session: str) -> str:
     import hashlib  # these bring OpenSSL, which is slow to import
     import hmac
 
-    return "tms-" + hmac.new(secret, b"tidemark sdk session ticket 1\n" + session.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:48]
+    said = b"tidemark sdk session ticket 1\n" + session.encode("utf-8", "surrogatepass")
+    return "tms-" + hmac.new(secret, said, hashlib.sha256).hexdigest()[:48]
 
 
 def differs(secret: bytes, token: str) -> None:

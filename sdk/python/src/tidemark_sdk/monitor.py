@@ -37,9 +37,9 @@ class Monitor:
     want it (agents.ID.reader: host, and a token of that agent's own), and does not where the agent has a shell.
     lookups are functions by the names of the tools they are (`search_contacts`), called with the tool's arguments: Tidemark looks up with
     them whom and what the user names, before the model has read anything. No model is shown what they return.
-    secret is of this application alone, 32 characters or more by chance, which neither agents nor their tools can read: with it what users say
-    in a session that was begun before counts after a restart too, and in every process that has the same secret. Without one a session is
-    of the process that began it.
+    secret is of this application alone, 32 characters or more by chance, which neither agents nor their tools can read: with it what users
+    say in a session that was begun before counts after a restart too, and in every process that has the same secret. Without one a session
+    is of the process that began it.
     """
 
     def __init__(

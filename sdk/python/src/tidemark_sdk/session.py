@@ -306,15 +306,16 @@ class Session:
         hello = cast("Mapping[str, Any]", hello)
         if ticket := hello.get("ticket"):
             if self._ticket not in ("", str(ticket)):
-                warnings.warn("this Tidemark server draws tickets itself, so the session ends with this process: update the server", stacklevel=2)
+                why = "this Tidemark server draws tickets itself, so the session ends with this process: update the server"
+                warnings.warn(why, stacklevel=2)
             self._ticket = str(ticket)
         if hello.get("proof") != "none" or self.parent:
             return ""
         if self.monitor.own_ticket(self.key):
             # Whoever has our secret begins all of our sessions: this one was begun by others, and what they said is what it is judged by.
             self._foreign = (
-                f"the conversation {self.key!r} was not begun with this program's secret (by others, before there was one, or with an older one), "
-                "or something ran in it before the user's first words: begin a new one"
+                f"the conversation {self.key!r} was not begun with this program's secret (by others, before there was one, or with an older "
+                "one), or something ran in it before the user's first words: begin a new one"
             )
             raise TidemarkError(self._foreign)
         told = f"Tidemark takes these words for nobody's: {hello.get('why') or 'they were not proven'}"
