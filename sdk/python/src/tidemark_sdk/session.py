@@ -314,8 +314,8 @@ class Session:
         if self.monitor.own_ticket(self.key):
             # Whoever has our secret begins all of our sessions: this one was begun by others, and what they said is what it is judged by.
             self._foreign = (
-                f"the conversation {self.key!r} was not begun with this program's secret (by others, before there was one, or with an older "
-                "one), or something ran in it before the user's first words: begin a new one"
+                f"the conversation {self.key!r} was not begun with this program's secret (by others, before there was one, or with an "
+                "older one), or something ran in it before the user's first words: begin a new one"
             )
             raise TidemarkError(self._foreign)
         told = f"Tidemark takes these words for nobody's: {hello.get('why') or 'they were not proven'}"
