@@ -199,8 +199,9 @@ func (e *env) tellElsewhere(upstreams map[string]string) {
 			continue // this very proxy
 		}
 		at = &neturl.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path} // without a password in it
-		fmt.Fprintf(e.errOut, "tidemark: %s leads to %s and is not heeded: %s is asked where the policy file says (llm.upstreams), else at its public "+
-			"address. To ask there: tidemark llm --upstream %s=%s\n", v.name, at.Host, v.value, v.value, at)
+		const text = "tidemark: %s leads to %s and is not heeded: %s is asked where the policy file says (llm.upstreams), else at its " +
+			"public address. To ask there: tidemark llm --upstream %s=%s\n"
+		fmt.Fprintf(e.errOut, text, v.name, at.Host, v.value, v.value, at)
 	}
 }
 
