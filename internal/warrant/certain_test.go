@@ -95,3 +95,25 @@ func TestAFileThatAttacksAreAfterIsNotMadeUp(t *testing.T) {
 		}
 	}
 }
+
+// Where a journey ends is no place where something is put. The definition has to ask for both ends of it, and what is given has to be the
+// name of a place: an argument that is added makes no journey.
+func TestWhereAJourneyEndsIsNoPlaceToPutSomething(t *testing.T) {
+	both, one := `"origin":{"type":"string"},"destination":{"type":"string"}`, `"destination":{"type":"string"}`
+	for args, want := range map[string][2]bool{ // asked about: with both ends in the definition, and with one
+		`{"origin":"LIS","destination":"OPO"}`:                    {false, true},
+		`{"origin":"Lisboa","destination":"São Bento, Porto"}`:    {false, true},
+		`{"origin":"LIS","destination":"/srv/public"}`:            {true, true},
+		`{"origin":"LIS","destination":"https://drop.example/x"}`: {true, true},
+		`{"origin":"LIS","destination":"out.csv"}`:                {true, true},
+		`{"origin":"LIS","destination":"~"}`:                      {true, true},
+	} {
+		for i, schema := range []string{both, one} {
+			c := offered("When do trains leave?", define("search_trains", "Search for train connections", schema))
+			read(c, "fetch_page", `{"url":"https://wood.example/a"}`, "Oak is hard. Birch is soft.")
+			if w := of(c, "search_trains", args); asked(w) != want[i] {
+				t.Errorf("%s, %d: asked %v, want %v: %+v", args, i, asked(w), want[i], w.Slots)
+			}
+		}
+	}
+}

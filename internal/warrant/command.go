@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -80,55 +79,17 @@ func (j *judging) command(l *leaves.Leaf) {
 		j.bad(j.c.dangerous(line), why, "command", value)
 		return
 	}
-	form, ok := outgoing.Plain(l.Command())
-	for i := range form.Slots {
-		if s := &form.Slots[i]; s.Role == mandate.Text {
-			if part := j.c.fromBeyond(s.Text); part != "" {
-				j.bad(false, "it leaves this machine with what others may not read", "command", part)
-				return
-			}
-		}
+	forms := leaving(line)
+	if form, ok := outgoing.Plain(l.Command()); ok {
+		forms = []outgoing.Form{form}
 	}
-	if ok && j.c.argued && !j.departs(&form) {
-		j.bad(false, "it leaves this machine, and I could not find it in your words", "command", l.Command())
+	for i := range forms {
+		if why, part := j.leaves(&forms[i]); why != "" {
+			j.bad(false, why, "command", cmp.Or(part, l.Command()))
+			return
+		}
 	}
 }
-
-// departs reports whether the owner asked for a plain command that leaves this machine: for what its program and verb do, and for
-// whom it names. Such a line is a deed like a call of a tool of that name; the remote that a repository calls origin is its own.
-func (j *judging) departs(f *outgoing.Form) bool {
-	deed := DeedNamed(f.Deed)
-	if deed == Read || deed == Create { // what only brings something here has rules of its own: which packages, which addresses
-		return true
-	}
-	if j.c.offered[tool.Name(f.Name)] {
-		return false // what is called so is another's to describe
-	}
-	m := j.c.meaning(f.Name)
-	inner := &judging{c: j.c, w: &Warrant{Deed: deed}, m: m, args: j.args, allSaid: true}
-	var values []leaves.Leaf
-	for i := range f.Slots {
-		s := &f.Slots[i]
-		values = append(values, leaves.Leaf{Path: s.Path, Text: s.Text, Quoted: true})
-		aim := s.Role == mandate.Aim
-		if !aim && (s.Role != mandate.Object || !deed.final()) || s.Text == ownRemote {
-			continue
-		}
-		e, why := inner.evidence(s.Text, aim)
-		if inner.slot(Object, s.Path, s.Text, e, why); e < Picked {
-			return false
-		}
-	}
-	if f.Brings {
-		return true
-	}
-	r := inner.request()
-	opens := strings.HasSuffix(f.Verb, "create") && r.acts && r.near // "fix it and open a PR" has no verb that makes one
-	return !j.c.user.lookOnly() && !inner.forbidden(values) && (r.said != "" || opens || inner.assented() != "")
-}
-
-// ownRemote is what a repository calls the place that it came from.
-const ownRemote = "origin"
 
 // wrecks judges a command line of any tool by what is dangerous whatever was read.
 func (j *judging) wrecks(l *leaves.Leaf) {
@@ -207,13 +168,9 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 		return "it changes a file that is decided only when it runs", ""
 	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !(c.chosen(addresses) && c.sending()):
 		return "it may carry a secret away", ""
-	case e.Has(shell.NetworkWrite | shell.Mail):
-		return c.sends(line, addresses)
 	}
-	for _, s := range line.Secrets {
-		if keyFile(s) {
-			return "it reads a secret", s
-		}
+	if why, value = c.gives(line, addresses); why != "" {
+		return why, value
 	}
 	if why, value = c.repeats(line); why != "" {
 		return why, value
@@ -222,6 +179,21 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 		return why, value
 	}
 	return c.lands(line, addresses)
+}
+
+// gives is what speaks against what a command line sends away, or shows of secrets.
+func (c *Context) gives(line *shell.Line, addresses []string) (why, value string) {
+	if line.Found.Has(shell.NetworkWrite | shell.Mail) {
+		if why, value = c.sends(line, addresses); why != "" {
+			return why, value
+		}
+	}
+	for _, s := range line.Secrets {
+		if keyFile(s) {
+			return "it reads a secret", s
+		}
+	}
+	return "", ""
 }
 
 // razes is the folder far from the workspace, or all of the workspace, that a command removes
@@ -243,8 +215,6 @@ func (c *Context) razes(line *shell.Line) string {
 	return ""
 }
 
-var ships = list("ships")
-
 // sends is what speaks against a command that sends something away.
 func (c *Context) sends(line *shell.Line, addresses []string) (why, value string) {
 	for _, u := range addresses {
@@ -253,9 +223,9 @@ func (c *Context) sends(line *shell.Line, addresses []string) (why, value string
 		}
 	}
 	switch {
-	case c.outside && len(addresses) == 0 && !c.says(ships):
+	case c.outside && len(addresses) == 0 && leaving(line) == nil: // who says "commit" orders no upload by another program
 		return "it sends something away", ""
-	case c.outside && !c.sending():
+	case c.outside && len(addresses) > 0 && !c.sending():
 		return "it sends something to an address that I took you to name for something else", addresses[0]
 	}
 	return c.pushes(line)
@@ -322,7 +292,7 @@ func (c *Context) bids(words map[string]bool, classes vocabulary.Classes) bool {
 
 // sending reports whether the user asks for something that leaves: an address that is only to be looked at is none to write to.
 func (c *Context) sending() bool {
-	return c.user.wants(acting&^(vocabulary.Tidy|vocabulary.Change|vocabulary.Delete)) || c.says(ships)
+	return c.user.wants(acting &^ (vocabulary.Tidy | vocabulary.Change | vocabulary.Delete))
 }
 
 // strange is what speaks against programs and packages once content of others has come in.
@@ -331,7 +301,7 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 		return "", ""
 	}
 	for i := range line.Runs {
-		if r := &line.Runs[i]; !r.Guess && !plain(r) && !(asks(r) && len(line.Addresses) > 0) && !onlyAsks(r) && !c.index.Said(r.Name) {
+		if r := &line.Runs[i]; !r.Guess && !plain(r) && !judgedApart(r, len(line.Addresses) > 0) && !c.index.Said(r.Name) {
 			return "a program that may do anything, and I could not find it in your words", ""
 		}
 		if why = c.unbidden(&line.Runs[i]); why != "" {
@@ -342,6 +312,15 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 		return "a package that I could not find in your words", p
 	}
 	return "", ""
+}
+
+// judgedApart reports whether what a program does over there is judged for itself: by the addresses that it is given, or as a plain
+// command.
+func judgedApart(r *shell.Run, addressed bool) bool {
+	if addressed && (asks(r) || clients[r.Name] && r.Effects.Has(shell.NetworkWrite)) {
+		return true
+	}
+	return sent(r) || onlyAsks(r)
 }
 
 // unbidden is what speaks against a program that is not plain, and that the user named: the name alone may stand there for something

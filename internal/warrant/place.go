@@ -168,13 +168,8 @@ func (c *Context) lands(line *shell.Line, addresses []string) (why, value string
 		}
 	}
 	for _, name := range line.Writes {
-		for _, f := range c.past.reach(name) {
-			if (sensitive(f) || c.outside && heeded(f)) && !c.saidFile(f) {
-				return deciding, f
-			}
-		}
-		if c.outside && c.past.led(name) && !c.saidFile(name) {
-			return "an earlier link decides which file this is", name
+		if why, value = c.writesTo(name); why != "" {
+			return why, value
 		}
 	}
 	if f := c.givesText(line); f != "" {
@@ -187,6 +182,22 @@ func (c *Context) lands(line *shell.Line, addresses []string) (why, value string
 		if e, _ := c.address(u); e < Followed {
 			return "an address nobody named", u
 		}
+	}
+	return "", ""
+}
+
+// writesTo is what speaks against a file that a command writes, and which of those that its name may mean.
+func (c *Context) writesTo(name string) (why, value string) {
+	for _, f := range c.past.reach(name) {
+		if (sensitive(f) || c.outside && heeded(f)) && !c.saidFile(f) {
+			return deciding, f
+		}
+	}
+	if c.outside && c.reader().Elsewhere(name) && !c.saidFile(name) { // what lies there may be everybody's, or go on from there
+		return "it writes outside of the folder that is worked in", name
+	}
+	if c.outside && c.past.led(name) && !c.saidFile(name) {
+		return "an earlier link decides which file this is", name
 	}
 	return "", ""
 }

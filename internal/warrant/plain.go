@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -26,21 +27,62 @@ func fine(given wordlist.Lists) map[string]map[string]bool {
 // plain reports whether a program of a command line looks, computes, builds and tests in
 // the workspace, or is one of the workspace's own scripts.
 func plain(r *shell.Run) bool {
-	words, ok := programs[strings.TrimPrefix(r.Name, "./")]
+	name := strings.TrimPrefix(r.Name, "./")
+	words, ok := programs[name]
 	if !ok {
 		return strings.HasSuffix(r.Name, ".sh") || strings.HasSuffix(r.Name, ".py") || strings.HasPrefix(r.Path, "./")
 	}
-	sub := ""
-	for _, a := range r.Args {
-		if !strings.HasPrefix(a.Text, "-") && (!strings.Contains(a.Text, "=") || startsURL(a.Text)) {
-			sub = a.Text
-			break
-		}
+	sub, goals := "", goalsOf(name, r.Args)
+	if len(goals) > 0 {
+		sub = goals[0]
 	}
-	if words != nil && sub != "" && !words[sub] {
+	switch {
+	case words == nil && showsAll[name]: // by itself it prints what is set, secrets too
+		return len(r.Args) > 0
+	case words == nil:
+	case everyGoal[name]:
+		return !slices.ContainsFunc(goals, func(g string) bool {
+			return !words[g] && !words[g[strings.LastIndexByte(g, ':')+1:]] && !figure.MatchString(g)
+		})
+	case sub != "" && !words[sub]:
 		return false
+	case namedScripts[name] && runScript[sub]:
+		return len(goals) > 1 && plainScript(goals[1])
 	}
 	return r.Name != "git" || plainGit(sub, r)
+}
+
+// goalsOf are the words behind a program that are no options, and no values of options or variables.
+func goalsOf(name string, args []shell.Word) []string {
+	var out []string
+	for i, a := range args {
+		behind := i > 0 && valued[name+"="+args[i-1].Text]
+		if !strings.HasPrefix(a.Text, "-") && !behind && (!strings.Contains(a.Text, "=") || startsURL(a.Text)) {
+			out = append(out, a.Text)
+		}
+	}
+	return out
+}
+
+// plainGoal reports whether a goal of a build is one that is fine, of whichever part of the work.
+func plainGoal(goal string, words map[string]bool) bool {
+	return words[goal] || words[goal[strings.LastIndexByte(goal, ':')+1:]] || figure.MatchString(goal)
+}
+
+var (
+	everyGoal    = list("every_goal")
+	valued       = list("valued_options")
+	showsAll     = list("shows_all")
+	namedScripts = list("named_scripts")
+	runScript    = list("run_script")
+	scripts      = list("plain_scripts")
+	outwards     = list("outwards")
+)
+
+// plainScript reports whether a script of a project is one that builds, tests or serves it here, by every part of its name.
+func plainScript(name string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ':' || r == '-' || r == '_' || r == '.' })
+	return len(parts) > 0 && scripts[parts[0]] && !slices.ContainsFunc(parts, func(p string) bool { return outwards[p] })
 }
 
 // plainGit reports whether git is used without force, and leaves alone where it sends things

@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -287,7 +288,9 @@ func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
 	var s signs
 	d := Read
 	for i := range values {
-		s.note(&values[i], *j.resolve(&values[i]), j.tool().param(values[i].Path).last)
+		last := j.tool().param(values[i].Path).last
+		s.note(&values[i], *j.resolve(&values[i]), last)
+		s.place = s.place || signPlaces[last] && !j.travels(&values[i])
 		if a := j.filled(&values[i]); a.graverThan(d) {
 			d = a
 		}
@@ -363,8 +366,6 @@ func (s *signs) note(l *leaves.Leaf, p meaning.Param, last string) {
 		s.money = s.money || p.Role == meaning.Amount
 	case signChoices[last]:
 		s.choice = true
-	case signPlaces[last]:
-		s.place = true
 	case last == "path":
 		s.place = s.place || saves(l.Path)
 	}
@@ -373,6 +374,15 @@ func (s *signs) note(l *leaves.Leaf, p meaning.Param, last string) {
 	s.aim = s.aim || strings.Contains(l.Text, "@") && (split(l.Text)[0] != l.Text || mailbox(l.Text)) ||
 		p.Role == meaning.Target && (p.Kind == meaning.Person || p.Kind == meaning.Email)
 }
+
+// travels reports whether a destination is where a journey ends: the tool's own definition asks for its origin too, and what is given is
+// the name of a place. What lies somewhere is no such name.
+func (j *judging) travels(l *leaves.Leaf) bool {
+	journey := slices.ContainsFunc(j.m.Params, func(p meaning.Param) bool { return leaves.LastWord(p.Path) == "origin" })
+	return journey && l.Quoted && placeName.MatchString(l.Text)
+}
+
+var placeName = regexp.MustCompile(`^[\pL\pM]+(?:[ '’,-]{1,2}[\pL\pM]+){0,5}$`)
 
 func saves(path string) bool { return strings.Contains(strings.ToLower(path), "save") }
 

@@ -64,6 +64,20 @@ func (r *Reader) Data(file string) bool {
 	return Data(file)
 }
 
+// Elsewhere reports whether a file, by its name from the folder that is worked in, lies outside of that and of what is for passing things
+// on. Where nobody says which folder that is, a full name may be in it.
+func (r *Reader) Elsewhere(file string) bool {
+	low := strings.ToLower(file)
+	switch {
+	case strings.HasPrefix(low, "~"), strings.HasPrefix(low, "$home"), strings.HasPrefix(low, "${home"):
+		return true
+	case !path.IsAbs(low):
+		return strings.HasPrefix(path.Clean(low), "..")
+	}
+	low = path.Clean(low)
+	return r.folder != "" && !strings.HasPrefix(low+"/", r.folder) && !strings.HasPrefix(low, "/tmp/") && !strings.HasPrefix(low, "/dev/")
+}
+
 // codeFile reports whether a build of the folder here may run a file. What is below /tmp is no part of the work, unless that is done there.
 func codeFile(file string) bool {
 	if strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "/dev/") {

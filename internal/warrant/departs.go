@@ -1,0 +1,102 @@
+package warrant
+
+import (
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// What a command line sends away is asked about, but for plain commands of known forms: each of them is judged like a call of a tool of
+// its name, for what its program and verb do and for whom it names. A word that orders one of them orders no other.
+
+// leaves is what speaks against a plain command that leaves this machine, and what of it.
+func (j *judging) leaves(f *outgoing.Form) (why, part string) {
+	for i := range f.Slots {
+		if s := &f.Slots[i]; s.Role == mandate.Text {
+			if part := j.c.fromBeyond(s.Text); part != "" {
+				return "it leaves this machine with what others may not read", part
+			}
+		}
+	}
+	if j.c.argued && !j.departs(f) {
+		return "it leaves this machine, and I could not find it in your words", ""
+	}
+	return "", ""
+}
+
+// leaving are the plain commands of a line that send something away; nil: something in it does that is none.
+func leaving(line *shell.Line) []outgoing.Form {
+	var out []outgoing.Form
+	for i := range line.Runs {
+		r := &line.Runs[i]
+		if !r.Effects.Has(shell.NetworkWrite | shell.Mail) {
+			continue
+		}
+		f, ok := formOf(r)
+		if !ok || r.Guess {
+			return nil
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// formOf is the plain command of a known form that a program is run as. How and where to git pushes is judged apart: see pushes.
+func formOf(r *shell.Run) (outgoing.Form, bool) {
+	if _, ok := shell.GitArgs(r, "push"); ok {
+		return outgoing.Words([]string{"git", "push"})
+	}
+	argv := []string{r.Name}
+	for _, a := range r.Args {
+		if !a.Known {
+			return outgoing.Form{}, false
+		}
+		argv = append(argv, a.Text)
+	}
+	return outgoing.Words(argv)
+}
+
+// sent reports whether a program is run as a plain command that sends something away: that is judged for what it does.
+func sent(r *shell.Run) bool {
+	_, ok := formOf(r)
+	return ok && r.Effects.Has(shell.NetworkWrite|shell.Mail)
+}
+
+// departs reports whether the owner asked for a plain command that leaves this machine: for what its program and verb do, and for
+// whom it names. Such a line is a deed like a call of a tool of that name; the remote that a repository calls origin is its own.
+func (j *judging) departs(f *outgoing.Form) bool {
+	deed := DeedNamed(f.Deed)
+	if deed == Read || deed == Create { // what only brings something here has rules of its own: which packages, which addresses
+		return true
+	}
+	if j.c.offered[tool.Name(f.Name)] {
+		return false // what is called so is another's to describe
+	}
+	m := j.c.meaning(f.Name)
+	inner := &judging{c: j.c, w: &Warrant{Deed: deed}, m: m, args: j.args, allSaid: true}
+	var values []leaves.Leaf
+	for i := range f.Slots {
+		s := &f.Slots[i]
+		values = append(values, leaves.Leaf{Path: s.Path, Text: s.Text, Quoted: true})
+		aim := s.Role == mandate.Aim
+		answers := deed == Send && s.Kind == "reference" // the thread that others read it in
+		if s.Text == ownRemote || !aim && !answers && (s.Role != mandate.Object || !deed.final()) {
+			continue
+		}
+		e, why := inner.evidence(s.Text, aim)
+		if inner.slot(Object, s.Path, s.Text, e, why); e < Picked {
+			return false
+		}
+	}
+	if f.Brings {
+		return true
+	}
+	r := inner.request()
+	opens := (f.Verb == "pr create" || f.Verb == "mr create") && r.acts && r.near // "fix it and open a PR" has no verb that makes one
+	return !j.c.user.lookOnly() && !inner.forbidden(values) && (r.said != "" || opens || inner.assented() != "")
+}
+
+// ownRemote is what a repository calls the place that it came from.
+const ownRemote = "origin"
