@@ -101,12 +101,12 @@ const HelloVersion = 1
 
 // Hello is how a host says who it is, in every event. The answer to the first message of a session that comes with one carries a
 // ticket, or says that the process is known: words, results and ends that come later need the same. The ticket belongs in the
-// memory of the host and nowhere else.
+// memory of the host and nowhere else; a host that makes it of a secret of its own can make it again.
 type Hello struct {
 	Version int    `json:"version"`
 	Agent   string `json:"agent,omitzero"`   // which client this is
 	Process string `json:"process,omitzero"` // a host that cannot keep a ticket is known by its process: self, or parent of a hook's agent
-	Ticket  string `json:"ticket,omitzero"`  // what the first answer of the session carried
+	Ticket  string `json:"ticket,omitzero"`  // what the first answer of the session carried, or was made by the host
 	Server  string `json:"server,omitzero"`  // the address the host means, as the server announced it
 }
 

@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -91,16 +92,17 @@ def plain(value: Any) -> Any:
     return value.model_dump() if hasattr(value, "model_dump") else str(value)
 
 
-def replayed(runs: list[dict[str, Any]]) -> dict[str, list[str]]:
+def replayed(runs: list[dict[str, Any]]) -> dict[str, list[tuple[str, str]]]:
+    """What was decided about each call, and by which rule."""
     recording = "".join(json.dumps(r, default=str) + "\n" for r in runs)
     with tempfile.TemporaryDirectory() as data:
         command = [os.environ["TIDEMARK"], "replay", "--data", data, "--format", "trace", "--json", "-"]
         lines = subprocess.run(command, input=recording, text=True, capture_output=True, check=True).stdout.splitlines()
-    said: dict[str, list[str]] = {r["id"]: [] for r in runs}
+    said: dict[str, list[tuple[str, str]]] = {r["id"]: [] for r in runs}
     for line in lines:
         row = json.loads(line)
         if "decision" in row:
-            said[row["id"]].append(row["decision"])
+            said[row["id"]].append((row["decision"], row.get("rule", "")))
     return said
 
 
@@ -112,10 +114,12 @@ def main() -> int:
         said = replayed(runs)
         calls = sum(len(r["events"]) - 1 for r in runs)
         failed += sum(len(said[r["id"]]) != len(r["events"]) - 1 for r in runs)
-        asked = [sum(d != "allow" for d in said[r["id"]]) for r in runs]
+        asked = [sum(d != "allow" for d, _ in said[r["id"]]) for r in runs]
         print(f"{suite}: {len(tasks)} tasks, {len(runs)} with calls, {calls} calls; without a question {asked.count(0)}; "
               f"questions a task {sum(asked) / len(runs):.2f}")  # fmt: skip
-        acts = [(c["call"]["tool"], d) for r in runs for c, d in zip(r["events"][1:], said[r["id"]], strict=False)]
+        why = Counter(rule.rpartition(".")[2] for r in runs for d, rule in said[r["id"]] if d != "allow")
+        print("  what is missing: " + ", ".join(f"{rule} {n}" for rule, n in why.most_common()))
+        acts = [(c["call"]["tool"], d) for r in runs for c, (d, _) in zip(r["events"][1:], said[r["id"]], strict=False)]
         for name in sorted({n for n, d in acts if d != "allow"}):
             mine = [d for n, d in acts if n == name]
             print(f"  {name}: {sum(d != 'allow' for d in mine)} of {len(mine)} asked about")

@@ -79,6 +79,7 @@ func (e *env) llm(ctx context.Context, listen string, upstreams map[string]strin
 		defer func() { err = errors.Join(err, stop()) }()
 	}
 	if len(command) > 0 {
+		e.tellElsewhere(upstreams)
 		return e.runWith(ctx, url, command)
 	}
 	if err := e.pointers(url); err != nil || stop == nil {
@@ -102,7 +103,7 @@ func (e *env) llmServer(ctx context.Context, listen string, upstreams map[string
 	if running != nil {
 		if listen != "" || len(upstreams) > 0 {
 			return "", nil, errors.New("a server runs already: --listen and --upstream are for a new one; " +
-				"name upstreams in its policy file")
+				"name upstreams in its policy file (llm.upstreams), or take a data folder of its own: tidemark llm --data FOLDER ...")
 		}
 		return running.base, nil, nil
 	}
@@ -184,6 +185,24 @@ func variables(url string) []variable {
 		{"ANTHROPIC_BASE_URL", url + "/anthropic"},
 		{"GOOGLE_GEMINI_BASE_URL", url + "/gemini"},
 		{"TIDEMARK_MCP_URL", url + "/mcp"}, // for whoever writes it into a client's settings
+	}
+}
+
+// tellElsewhere tells of addresses in the environment at which models were asked so far. They are not heeded, because programs and
+// repositories set them too; but then the client's key goes to another provider than it did.
+func (e *env) tellElsewhere(upstreams map[string]string) {
+	for _, v := range []variable{{"OPENAI_BASE_URL", "openai"}, {"ANTHROPIC_BASE_URL", "anthropic"}, {"GOOGLE_GEMINI_BASE_URL", "gemini"}} {
+		at, err := neturl.Parse(os.Getenv(v.name))
+		if err != nil || at.Host == "" || upstreams[v.value] != "" {
+			continue
+		}
+		if ip := net.ParseIP(at.Hostname()); ip.IsLoopback() && strings.HasPrefix(at.Path, "/"+v.value) {
+			continue // this very proxy
+		}
+		at = &neturl.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path} // without a password in it
+		const text = "tidemark: %s leads to %s and is not heeded: %s is asked where the policy file says (llm.upstreams), else at its " +
+			"public address. To ask there: tidemark llm --upstream %s=%s\n"
+		fmt.Fprintf(e.errOut, text, v.name, at.Host, v.value, v.value, at)
 	}
 }
 

@@ -224,7 +224,11 @@ func (k keyring) admit(r *http.Request, n need) (caller, *Problem) {
 		return nobody, unauthorized("nobody has this token").with("WWW-Authenticate", `Bearer realm="tidemark", error="invalid_token"`)
 	}
 	if !n.admits(who.role) {
-		return nobody, newProblem(http.StatusForbidden, "role", fmt.Sprintf("this needs the role %s; the token has %s", n, who.role)).
+		detail := fmt.Sprintf("this needs the role %s; the token has %s", n, who.role)
+		if who.role == owner {
+			detail += ", and opens nothing by itself: send it in " + ownerHeader + ", beside the agent's token in Authorization"
+		}
+		return nobody, newProblem(http.StatusForbidden, "role", detail).
 			with("WWW-Authenticate", `Bearer realm="tidemark", error="insufficient_scope"`)
 	}
 	return who, nil

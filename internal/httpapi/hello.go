@@ -117,8 +117,8 @@ func (a *API) claim(ctx context.Context, has event.Holder) *event.Claim {
 			c.Over = has
 		}
 	case g.said.Process == "" && has.Nobody():
-		if g.ticket == "" && isTicket(g.said.Ticket) && isAfar(ctx) {
-			g.ticket = g.said.Ticket // it can make one again, so that an answer that is lost costs no session
+		if g.ticket == "" && isTicket(g.said.Ticket) {
+			g.ticket = g.said.Ticket // it can make one again: an answer that is lost, and a host that starts again, cost no session
 		}
 		if g.ticket == "" {
 			g.ticket = newTicket()

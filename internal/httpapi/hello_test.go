@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -80,6 +81,58 @@ func TestTheTicketOfOneSessionIsGoodForNoOther(t *testing.T) {
 	want(t, own, "tidemark.hello.proof", "ticket")
 	want(t, own, "tidemark.level", "owner")
 	want(t, own, "tidemark.hello.ticket", nil) // it is told once
+}
+
+// A host that starts again makes the ticket of a session once more, and goes on with it. Whoever has read its token, the log and the ticket of
+// another session speaks for nobody.
+func TestAHostMayMakeTheTicketOfASessionItself(t *testing.T) {
+	made := func(digit string) string { return `{"version":1,"ticket":"tms-` + strings.Repeat(digit, 48) + `"}` }
+	w := open(t, "", required)
+	first := told(w, "message_received", `{"content":"Good morning."}`, "s", made("a"))
+	want(t, first, "tidemark.hello.proof", "ticket")
+	want(t, first, "tidemark.hello.ticket", "tms-"+strings.Repeat("a", 48))
+	told(w, "message_received", `{"content":"Good morning."}`, "other", made("b"))
+	again := told(w, "message_received", `{"content":"Read https://tides.example/today."}`, "s", made("a"))
+	want(t, again, "tidemark.hello.proof", "ticket")
+	want(t, again, "tidemark.level", "owner")
+
+	held := w.get("/v1/audit?session=s&limit=1000").raw
+	if strings.Contains(string(held), strings.Repeat("a", 48)) {
+		t.Error("the log has the ticket")
+	}
+	hash := regexp.MustCompile(`"holder":\{"ticket":"([0-9a-f]{64})"`).FindSubmatch(held)
+	if hash == nil {
+		t.Fatalf("the log does not say whose the session is: %s", held)
+	}
+	for name, forged := range map[string]string{
+		"nothing": hello, "the ticket of another session": made("b"), "what the log has": `{"version":1,"ticket":"tms-` + string(hash[1]) + `"}`,
+		"a part": `{"version":1,"ticket":"tms-` + strings.Repeat("a", 46) + `"}`,
+	} {
+		a := told(w, "message_received", orders, "s", forged)
+		if a.text("tidemark.level") == "owner" || a.text("tidemark.hello.proof") != "none" || a.at("tidemark.hello.ticket") != nil {
+			t.Errorf("%s: %s", name, a.raw)
+		}
+	}
+	want(t, told(w, "before_tool_call", letter, "s", made("a")), "block", true)
+}
+
+// A word that somebody could guess begins no session: then the server draws one.
+func TestWhatIsNoTicketIsNotTakenForOne(t *testing.T) {
+	w := open(t, "", required)
+	for i, said := range []string{"hello", "tms-", "tms-1234", strings.Repeat("a", 48), "tms-" + strings.Repeat("a", 46), "tms-" + strings.Repeat("x", 48)} {
+		a := told(w, "message_received", `{"content":"Good morning."}`, fmt.Sprint("s", i), `{"version":1,"ticket":"`+said+`"}`)
+		if drawn := a.text("tidemark.hello.ticket"); drawn == said || len(drawn) != 52 {
+			t.Errorf("%q: %s", said, a.raw)
+		}
+	}
+}
+
+// Whoever begins a session under a name that another program will use is noticed by it: its words count for nobody there.
+func TestASessionThatOthersBeganIsToldToItsHost(t *testing.T) {
+	w := open(t, "", required)
+	told(w, "message_received", orders, "thread-43", hello)
+	a := told(w, "message_received", `{"content":"Good morning."}`, "thread-43", `{"version":1,"ticket":"tms-`+strings.Repeat("a", 48)+`"}`)
+	want(t, a, "tidemark.hello.proof", "none")
 }
 
 func TestAClientWithoutTicketsGoesOnWhereTheyAreOptional(t *testing.T) {

@@ -52,6 +52,14 @@ func TestTheAgentsTokenCannotSpeakForTheOwner(t *testing.T) {
 	}
 }
 
+// Who takes the owner's token for one that opens hooks is told where it goes.
+func TestTheOwnersTokenAloneOpensNothing(t *testing.T) {
+	w := open(t, "")
+	body := `{"event":{"from":"u1","content":"hi"},"ctx":{"sessionKey":"s"}}`
+	wantProblem(t, w.call(ownerToken, http.MethodPost, "/v1/hooks/message_received", body), http.StatusForbidden, "X-Tidemark-Owner")
+	wantProblem(t, w.call(ownerToken, http.MethodGet, "/v1/approvals", ""), http.StatusForbidden, "X-Tidemark-Owner")
+}
+
 // WAR-10
 func TestWhoseTokenVouchesForTheOwner(t *testing.T) {
 	w := open(t, "")

@@ -79,6 +79,9 @@ func (x *exchange) heard(lent *lease, resp *http.Response, err error, cancel con
 	return x.receive(resp, newIdleReader(resp.Body, x.p.o.Limits.Idle, cancel))
 }
 
+// noDial is the kind of failure that the operator can mend.
+const noDial = "it cannot be reached"
+
 // unreached is the answer where the provider gave none. What a transport says may quote
 // what was sent, so the log gets its kind alone.
 func (x *exchange) unreached(err error) *problem {
@@ -90,11 +93,14 @@ func (x *exchange) unreached(err error) *problem {
 	var slow net.Error
 	switch {
 	case errors.As(err, &op) && op.Op == "dial":
-		kind = "it cannot be reached"
+		kind = noDial
 	case errors.As(err, &slow) && slow.Timeout():
 		kind = "it did not answer in time"
 	}
 	x.p.o.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "upstream failed", slog.String("upstream", x.u.Name), slog.String("cause", kind))
+	if kind == noDial {
+		kind += " (llm.upstreams in the policy file, or tidemark llm --upstream, says where it is)"
+	}
 	return &problem{status: http.StatusBadGateway, text: "upstream " + x.u.Name + ": " + kind, retry: true}
 }
 

@@ -486,6 +486,19 @@ def test_the_wrong_token_says_what_to_do(server: Server) -> None:
     assert "tidemark token agent" in why and "TIDEMARK_TOKEN" in why
 
 
+def test_a_user_that_is_none_is_told_how_one_is_written(server: Server) -> None:
+    for wrong in ({"channel": "web", "id": "anna", "owner": True}, "anna"):
+        with pytest.raises(TypeError, match=r"give User\(channel, id, owner\)"):
+            server.monitor().session("t", wrong)  # pyright: ignore[reportArgumentType]
+
+
+def test_an_address_without_a_token_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
+    monkeypatch.delenv("TIDEMARK_TOKEN", raising=False)
+    why = Monitor("http://127.0.0.1:9").session("s", ANNA).decide("x", {}).reason
+    assert "there is no token for http://127.0.0.1:9" in why and "tidemark token agent" in why
+
+
 # SDK-10: a run that goes on in another process ends there, and cannot seal the turn.
 def test_a_process_that_did_not_begin_the_session_ends_without_sealing(server: Server, key: str) -> None:
     first = server.monitor(wait=0).session(key, ANNA)

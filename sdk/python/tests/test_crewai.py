@@ -14,9 +14,10 @@ from conftest import ANNA, PAGE, Server
 pytest.importorskip("crewai")
 
 from crewai import Agent, BaseLLM, Crew, Task
+from crewai.hooks.dispatch import InterceptionPoint, clear_all, get_hooks
 from crewai.tools import tool
 
-from tidemark_sdk import Session
+from tidemark_sdk import Session, User
 from tidemark_sdk.crewai import Tidemark
 
 ASK = "Read https://lunch.example and tell me when lunch is"
@@ -134,6 +135,29 @@ def test_whom_work_is_delegated_to_shares_the_mark(tm: Tidemark, world: World, k
     with tm.turn(key, ASK):
         assert str(Crew(agents=[asking, reader], tasks=[task], verbose=False).kickoff()) == "noon"
     assert world.ran == ["web_fetch"]
+
+
+# A service has an adapter for each user who is signed in.
+def test_several_users_have_one_pair_of_hooks(server: Server, world: World, key: str) -> None:
+    monitor = server.monitor(wait=0)
+    all_of_them = [Tidemark(User("test", name, owner=True), monitor) for name in ("anna", "bob", "cyd")]
+    crew, _ = world.crew(FETCH, DONE)
+    with all_of_them[1].turn(key, ASK):
+        crew.kickoff()
+    kinds = [s["kind"] for s in server.steps(key)]
+    assert world.ran == ["web_fetch"] and kinds.count("call.decided") == 1 and kinds.count("result.seen") == 1, kinds
+    for each in (*all_of_them[:2], all_of_them[0]):
+        each.close()
+    crew, _ = world.crew(FETCH, DONE)
+    crew.kickoff()  # outside of a turn, and one of them still guards
+    assert world.ran == ["web_fetch"]
+    clear_all()
+    crew, _ = world.crew(FETCH, MAIL, DONE)
+    with all_of_them[2].turn(key + "-2", ASK):
+        crew.kickoff()
+    assert world.ran == ["web_fetch"] * 2
+    all_of_them[2].close()
+    assert not get_hooks(InterceptionPoint.PRE_TOOL_CALL)
 
 
 # SDK-6

@@ -19,6 +19,9 @@ export interface Place {
 export function find(url = process.env["TIDEMARK_URL"], token = process.env["TIDEMARK_TOKEN"]): Place {
   const data = process.env["TIDEMARK_DATA"] ?? join(process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "tidemark");
   if (url === undefined && existsSync(join(data, "elsewhere.json"))) return joined(data, token);
+  if (url !== undefined && token === undefined && !existsSync(join(data, "tokens.json"))) {
+    throw new TidemarkError(`there is no token for ${url}: set TIDEMARK_TOKEN to what \`tidemark token agent\` prints where the server runs`);
+  }
   const place = {
     url: (url ?? word(join(data, "server.json"), "url", 0o022)).replace(/\/+$/, ""),
     token: token ?? word(join(data, "tokens.json"), "agent", 0o077),

@@ -5,6 +5,7 @@ import { TidemarkError } from "./errors.js";
 import { find } from "./find.js";
 import { type Model, Reader } from "./reader.js";
 import { inner, object, Session, type User } from "./session.js";
+import { checked, differs, ticket } from "./ticket.js";
 import { type Answer, type Ask, Wire } from "./wire.js";
 
 export const api = [1, 1] as const; // what this package speaks; a server may know more of the same first number
@@ -28,6 +29,10 @@ export interface MonitorOptions {
   /** lookups are functions by the names of the tools they are (search_contacts), called with the tool's arguments: Tidemark looks up with
    * them whom and what the user names, before the model has read anything. No model is shown what they return. */
   lookups?: Readonly<Record<string, LookUp>>;
+  /** secret is of this application alone, 32 characters or more by chance, which neither agents nor their tools can read: with it what users
+   * say in a session that was begun before counts after a restart too, and in every process that has the same secret. Without one a
+   * session is of the process that began it. */
+  secret?: string | Uint8Array;
 }
 
 /** LookUp is a tool that only reads, as a function of its arguments. */
@@ -45,6 +50,7 @@ export class Monitor {
   readonly reader: Reader | undefined;
   readonly #wire: Wire;
   readonly #sessions = new Map<string, Session>();
+  readonly #secret: Buffer | undefined;
   #agreed: Promise<void> | undefined;
 
   constructor(o: MonitorOptions = {}) {
@@ -54,8 +60,18 @@ export class Monitor {
     this.hostTools = [...(o.hostTools ?? [])];
     this.controlTools = [...(o.controlTools ?? [])];
     this.lookups = new Map(Object.entries(o.lookups ?? {}));
-    this.#wire = new Wire(() => find(o.url, o.token));
+    this.#secret = checked(o.secret);
+    this.#wire = new Wire(() => {
+      const place = find(o.url, o.token);
+      differs(this.#secret, place.token);
+      return place;
+    });
     if (o.model !== undefined) this.reader = new Reader(this.#wire, o.model, this.limit);
+  }
+
+  /** ownTicket is the ticket of the session of this name, made of the application's secret; "" without one. */
+  ownTicket(key: string): string {
+    return this.#secret === undefined ? "" : ticket(this.#secret, key);
   }
 
   /** session is the conversation of this name; the application says who the user is. Inside a call that runs it is a new session, a

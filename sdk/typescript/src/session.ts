@@ -108,13 +108,15 @@ export class Session {
   readonly #strange = [new Set<string>(), new Set<string>(), new Set<string>()] as const; // names of tools that are not so, for each of the three
   readonly #owed: string[] = [];
   readonly #children = new Map<string, string[]>();
-  #ticket = ""; // that the session is ours; in memory and nowhere else
+  #ticket: string; // that the session is ours; in memory and nowhere else
+  #foreign = ""; // why nothing may run here: somebody else's words may be what the session is judged by
 
   constructor(monitor: Monitor, key: string, user: User | undefined, parent = "") {
     this.monitor = monitor;
     this.key = key;
     this.user = user;
     this.parent = parent;
+    this.#ticket = monitor.ownTicket(key);
   }
 
   /** steers says whether the tool that is offered or about to be called by this name is the framework's own, by which it steers itself.
@@ -152,10 +154,25 @@ export class Session {
   #greeted(note: Record<string, unknown>): string {
     const hello = note["hello"] as Record<string, unknown> | undefined;
     if (typeof hello !== "object" || hello === null) return ""; // a server from before there were tickets
-    if (typeof hello["ticket"] === "string" && hello["ticket"] !== "") this.#ticket = hello["ticket"];
+    if (typeof hello["ticket"] === "string" && hello["ticket"] !== "") {
+      if (this.#ticket !== "" && this.#ticket !== hello["ticket"]) {
+        process.emitWarning("this Tidemark server draws tickets itself, so the session ends with this process: update the server", "TidemarkWarning");
+      }
+      this.#ticket = hello["ticket"];
+    }
     if (hello["proof"] !== "none" || this.parent !== "") return "";
+    if (this.monitor.ownTicket(this.key) !== "") {
+      // Whoever has our secret begins all of our sessions: this one was begun by others, and what they said is what it is judged by.
+      this.#foreign =
+        `the conversation ${JSON.stringify(this.key)} was not begun with this program's secret (by others, before there was one, or with an ` +
+        "older one), or something ran in it before the user's first words: begin a new one";
+      throw new TidemarkError(this.#foreign);
+    }
     const told = `Tidemark takes these words for nobody's: ${String(hello["why"] ?? "they were not proven")}`;
-    if (this.user?.owner === true) process.emitWarning(told, "TidemarkWarning"); // adapters hand on nothing of what begin returns
+    if (this.user?.owner === true) {
+      // Adapters hand on nothing of what begin returns.
+      process.emitWarning(`${told} (or, where this program began it and was started again: new Monitor({ secret }))`, "TidemarkWarning");
+    }
     return told;
   }
 
@@ -186,6 +203,7 @@ export class Session {
 
   async #decide(tool: string, args: unknown, callId: string, o: Options): Promise<Decision> {
     if (typeof args !== "object" || args === null || Array.isArray(args)) throw new Unsendable("the arguments are no object");
+    if (this.#foreign !== "") throw new TidemarkError(this.#foreign);
     await this.#settle(o.signal);
     const event = { toolName: tool, params: args, toolCallId: callId };
     let looks = this.monitor.lookups.size > 0;

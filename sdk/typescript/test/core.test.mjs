@@ -180,6 +180,18 @@ test("no server, a wrong token and a far server are named", async () => {
 });
 
 // SDK-5 SDK-12
+test("an address without a token says what is missing", async () => {
+  const { TIDEMARK_DATA: data, TIDEMARK_TOKEN: token } = process.env;
+  process.env.TIDEMARK_DATA = "/nowhere";
+  delete process.env.TIDEMARK_TOKEN;
+  const m = new Monitor({ url: "http://127.0.0.1:9" });
+  assert.match((await m.session("s", anna).decide("x", {})).reason, /there is no token for .*tidemark token agent/);
+  m.close();
+  if (data === undefined) delete process.env.TIDEMARK_DATA;
+  else process.env.TIDEMARK_DATA = data;
+  if (token !== undefined) process.env.TIDEMARK_TOKEN = token;
+});
+
 test("a lost report blocks the next call, and the mark outlives both sides", async () => {
   const own = await Server.start();
   const m = own.monitor();

@@ -58,6 +58,8 @@ def find(url: str | None, token: str | None) -> Place:
     if url is None and os.path.exists(os.path.join(data, "elsewhere.json")):
         return _joined(data, token)
     exact = url is None
+    if token is None and not exact and not os.path.exists(os.path.join(data, "tokens.json")):
+        raise TidemarkError(f"there is no token for {url}: set TIDEMARK_TOKEN to what `tidemark token agent` prints where the server runs")
     if url is None:
         file = os.path.join(data, "server.json")
         url = _word(_read(file, 0o022), "url", file)

@@ -155,12 +155,14 @@ class Wire:
         self._find = find
         self._idle: list[_Line] = []
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     def send(self, request: Request) -> Answer:
         place = self._find()
         until = time.monotonic() + request.limit
         while True:
             with self._lock:
+                self._forked()
                 line = self._idle.pop() if self._idle else None
             used = line is not None
             try:
@@ -188,6 +190,15 @@ class Wire:
             if not keep:
                 line.close()
             return answer
+
+    def _forked(self) -> None:
+        """Web servers load a program once and fork it: what was open then is the other process's too, and one of the two would read the
+        answers of both."""
+        if self._process == os.getpid():
+            return
+        for line in self._idle:
+            line.close()
+        self._idle, self._process = [], os.getpid()
 
     def close(self) -> None:
         with self._lock:

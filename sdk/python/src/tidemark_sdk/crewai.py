@@ -11,12 +11,13 @@ person holds up its thread, also under akickoff. No hook sees the list of tools;
 
 from __future__ import annotations
 
+import threading
 from contextvars import ContextVar, Token
 from typing import Any, cast
 from uuid import uuid4
 
 try:
-    from crewai.hooks.dispatch import HookAborted, InterceptionPoint, register, unregister
+    from crewai.hooks.dispatch import HookAborted, InterceptionPoint, get_hooks, register, unregister
 except ImportError as e:  # pragma: no cover
     raise ImportError(f"{e}. Install it with: pip install 'tidemark-sdk[crewai]'") from e
 
@@ -25,47 +26,70 @@ from .monitor import Monitor
 from .session import Decision, Session, User
 
 _session: ContextVar[Session | None] = ContextVar("tidemark_crewai_session", default=None)
+_lock = threading.Lock()
+_open = 0  # adapters that were not closed
+_calls: dict[int, tuple[str, Decision]] = {}  # by the identity of their arguments, which the context keeps
 
 
 class Tidemark:
-    """Guards every crew of the process while it is registered; a tool outside of a turn is refused."""
+    """Guards every crew of the process until it is closed; a tool outside of a turn is refused. Several share one pair of hooks, so that a
+    service may have one for each of its users, and each call is decided once."""
 
     def __init__(self, user: User, monitor: Monitor | None = None) -> None:
-        self.monitor, self.user = monitor or Monitor(), user
-        self._calls: dict[int, tuple[str, Decision]] = {}  # by the identity of their arguments, which the context keeps
-        register(InterceptionPoint.PRE_TOOL_CALL, self._before)
-        register(InterceptionPoint.POST_TOOL_CALL, self._after)
+        global _open
+        self.monitor, self.user, self._closed = monitor or Monitor(), user, False
+        with _lock:
+            _open += 1
+            _stand()
 
     def close(self) -> None:
-        """Guard no longer."""
-        unregister(InterceptionPoint.PRE_TOOL_CALL, self._before)
-        unregister(InterceptionPoint.POST_TOOL_CALL, self._after)
+        """Guard no longer, unless another one does."""
+        global _open
+        with _lock:
+            if self._closed:
+                return
+            self._closed = True
+            _open -= 1
+            if not _open:
+                unregister(InterceptionPoint.PRE_TOOL_CALL, _before)
+                unregister(InterceptionPoint.POST_TOOL_CALL, _after)
 
     def turn(self, conversation: str | None, words: str) -> Turn:
+        with _lock:
+            if not self._closed:
+                _stand()  # once more where somebody has cleared all hooks
         return Turn(self.monitor.session(conversation, self.user), words)
 
-    def _before(self, context: Any) -> None:
-        # Whatever else a hook raises is swallowed, and the tool runs.
-        try:
-            d = Decision(reason="Tidemark: no turn was begun: with tidemark.turn(conversation, words): crew.kickoff()")
-            session, call_id = _session.get(), uuid4().hex
-            if session is not None:
-                session.steers(context.tool_name, _steers(context.tool))
-                d = session.decide(context.tool_name, context.tool_input, call_id)
-            self._calls[id(context.tool_input)] = (call_id, d)
-        except BaseException as e:
-            raise HookAborted(reason=f"Tidemark could not decide, so nothing may run: {text_of(e)}", source="tidemark") from None
-        if not d:
-            raise HookAborted(reason=d.reason, source="tidemark")
 
-    def _after(self, context: Any) -> Any:
-        call_id, d = self._calls.pop(id(context.tool_input), ("", Decision()))
-        if not d:
-            return d.reason  # else the model would read only that a hook blocked it
-        session = _session.get()
+def _stand() -> None:
+    for point, hook in ((InterceptionPoint.PRE_TOOL_CALL, _before), (InterceptionPoint.POST_TOOL_CALL, _after)):
+        if hook not in get_hooks(point):
+            register(point, hook)
+
+
+def _before(context: Any) -> None:
+    # Whatever else a hook raises is swallowed, and the tool runs.
+    try:
+        d = Decision(reason="Tidemark: no turn was begun: with tidemark.turn(conversation, words): crew.kickoff()")
+        session, call_id = _session.get(), uuid4().hex
         if session is not None:
-            session.report(context.tool_name, context.tool_input, context.tool_result, call_id)
-        return None
+            session.steers(context.tool_name, _steers(context.tool))
+            d = session.decide(context.tool_name, context.tool_input, call_id)
+        _calls[id(context.tool_input)] = (call_id, d)
+    except BaseException as e:
+        raise HookAborted(reason=f"Tidemark could not decide, so nothing may run: {text_of(e)}", source="tidemark") from None
+    if not d:
+        raise HookAborted(reason=d.reason, source="tidemark")
+
+
+def _after(context: Any) -> Any:
+    call_id, d = _calls.pop(id(context.tool_input), ("", Decision()))
+    if not d:
+        return d.reason  # else the model would read only that a hook blocked it
+    session = _session.get()
+    if session is not None:
+        session.report(context.tool_name, context.tool_input, context.tool_result, call_id)
+    return None
 
 
 # CrewAI's own tools by which agents of a crew hand work to one another and ask one another.

@@ -29,7 +29,7 @@ except ImportError as e:  # pragma: no cover
 
 from ._errors import RefusedError, TidemarkError
 from .monitor import Monitor
-from .session import Decision, Session, Tool, User, View, unasked, undecided
+from .session import Decision, Session, Tool, User, View, unasked, undecided, who
 
 Call = tuple[str, dict[str, Any], str]  # name, arguments, id
 
@@ -84,7 +84,7 @@ class Tidemark(Middleware):
         return None
 
     def _opens(self, state: Any, runtime: Any) -> tuple[Session, str | None]:
-        user = self._user if isinstance(self._user, User) else self._user(runtime.context)
+        user = who(self._user, runtime.context)
         last = _last(state)
         return self.monitor.session(_thread(runtime), user), str(last.text) if _typed(last) else None
 

@@ -9,7 +9,8 @@ import warnings
 from ._errors import TidemarkError
 from ._find import Place, find
 from ._http import Answer, AsyncWire, Request, Wire
-from .session import Look, Session, User, _object, current  # pyright: ignore[reportPrivateUsage]
+from ._ticket import checked, differs, ticket
+from .session import Look, Session, User, _object, a_user, current  # pyright: ignore[reportPrivateUsage]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ class Monitor:
     want it (agents.ID.reader: host, and a token of that agent's own), and does not where the agent has a shell.
     lookups are functions by the names of the tools they are (`search_contacts`), called with the tool's arguments: Tidemark looks up with
     them whom and what the user names, before the model has read anything. No model is shown what they return.
+    secret is of this application alone, 32 characters or more by chance, which neither agents nor their tools can read: with it what users
+    say in a session that was begun before counts after a restart too, and in every process that has the same secret. Without one a session
+    is of the process that began it.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class Monitor:
         control_tools: Sequence[str] = (),
         model: Model | None = None,
         lookups: Mapping[str, Callable[..., Any]] | None = None,
+        secret: str | bytes | None = None,
     ) -> None:  # fmt: skip
         if isinstance(host_tools, str):
             raise TypeError(f"host_tools is a list of names: host_tools=[{host_tools!r}]")
@@ -51,7 +56,7 @@ class Monitor:
             raise TypeError(f"control_tools is a list of names: control_tools=[{control_tools!r}]")
         self.wait, self.limit, self.agent, self.host_tools = wait, limit, agent, tuple(host_tools)
         self.control_tools, self.lookups = tuple(control_tools), dict(lookups or {})
-        self._url, self._token = url, token
+        self._url, self._token, self._secret = url, token, checked(secret)
         self._wire, self._async = Wire(self._find), AsyncWire(self._find)
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
@@ -64,13 +69,21 @@ class Monitor:
             self.reader = Reader(self._wire, model, limit)
 
     def _find(self) -> Place:
-        return find(self._url, self._token)
+        place = find(self._url, self._token)
+        differs(self._secret, place.token)
+        return place
+
+    def own_ticket(self, key: str) -> str:
+        """The ticket of the session of this name, made of the application's secret; "" without one."""
+        return ticket(self._secret, key) if self._secret else ""
 
     def session(self, key: str | None, user: User | None) -> Session:
         """The conversation of this name. The application says who the user is.
 
         Inside a call that runs it is a new session, a child of the caller's: what it is asked is not the user's word.
         """
+        if user is not None:
+            a_user(user)
         inner = current()
         if inner is not None:
             return inner

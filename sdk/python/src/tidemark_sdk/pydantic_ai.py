@@ -28,7 +28,7 @@ except ImportError as e:  # pragma: no cover
 
 from ._errors import RefusedError
 from .monitor import Monitor
-from .session import Decision, Session, Tool, User, inside, unasked
+from .session import Decision, Session, Tool, User, inside, unasked, who
 
 
 class Tidemark(AbstractCapability[Any]):
@@ -45,7 +45,7 @@ class Tidemark(AbstractCapability[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> Tidemark:
         run = Tidemark(self._user, self.monitor, pause=self._pause)
-        user = self._user if isinstance(self._user, User) else self._user(ctx.deps)
+        user = who(self._user, ctx.deps)
         run._session = self.monitor.session(ctx.conversation_id, user)  # which goes along with the messages
         return run
 

@@ -57,6 +57,17 @@ class User(Value):
         return {"messageProvider": self.channel, "senderId": self.id, "senderIsOwner": self.owner}
 
 
+def who(user: User | Callable[[Any], User], context: Any) -> User:
+    """Who speaks in a run, where the application gave the user or a function of the run's context."""
+    return a_user(user(context) if callable(user) else user)
+
+
+def a_user(said: Any) -> User:
+    if not isinstance(said, User):
+        raise TypeError(f"the user is a {type(said).__name__}: give User(channel, id, owner)")
+    return said
+
+
 class Tool(Value):
     """A tool as the model is told of it: what it does is worked out from this."""
 
@@ -244,7 +255,8 @@ class Session:
         self._lock = threading.Lock()
         self._owed: list[bytes] = []
         self._children: dict[str, list[str]] = {}
-        self._ticket = ""  # that the session is ours; in memory and nowhere else
+        self._ticket = monitor.own_ticket(key)  # that the session is ours; in memory and nowhere else
+        self._foreign = ""  # why nothing may run here: somebody else's words may be what the session is judged by
 
     def steers(self, name: str, own: bool, plain: bool = False) -> None:
         """Whether the tool that is offered or about to be called by this name is the framework's own, by which it steers itself. Adapters
@@ -293,12 +305,23 @@ class Session:
             return ""  # a server from before there were tickets
         hello = cast("Mapping[str, Any]", hello)
         if ticket := hello.get("ticket"):
+            if self._ticket not in ("", str(ticket)):
+                why = "this Tidemark server draws tickets itself, so the session ends with this process: update the server"
+                warnings.warn(why, stacklevel=2)
             self._ticket = str(ticket)
         if hello.get("proof") != "none" or self.parent:
             return ""
+        if self.monitor.own_ticket(self.key):
+            # Whoever has our secret begins all of our sessions: this one was begun by others, and what they said is what it is judged by.
+            self._foreign = (
+                f"the conversation {self.key!r} was not begun with this program's secret (by others, before there was one, or with an "
+                "older one), or something ran in it before the user's first words: begin a new one"
+            )
+            raise TidemarkError(self._foreign)
         told = f"Tidemark takes these words for nobody's: {hello.get('why') or 'they were not proven'}"
         if self.user is not None and self.user.owner:
-            warnings.warn(told, stacklevel=2)  # adapters hand on nothing of what `begin` returns, and every question would seem untrue
+            # Adapters hand on nothing of what `begin` returns, and every question would seem untrue.
+            warnings.warn(f"{told} (or, where this program began it and was started again: Monitor(secret=...))", stacklevel=2)
         return told
 
     # The model is about to be asked.
@@ -344,6 +367,8 @@ class Session:
     def _decide(self, tool: str, args: Any, call_id: str, wait: float | None, changeable: bool) -> Steps[Decision]:
         if not isinstance(args, Mapping):
             raise UnsendableError(f"the arguments are {type(args).__name__} and no object")
+        if self._foreign:
+            raise TidemarkError(self._foreign)
         yield from self._settle()
         left = int(self.monitor.wait if wait is None else wait)
         event: dict[str, Any] = {"toolName": tool, "params": args, "toolCallId": call_id}
