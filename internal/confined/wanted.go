@@ -189,8 +189,8 @@ func service(w *event.Wanted) string {
 	return "in the repository " + text.Shown(w.Host+"/"+w.Place)
 }
 
-// kept names everything that a yes would keep: what is not named is not kept. Nobody here knows who made what was put aside: it may have been
-// the agent's own tool for files.
+// kept names everything that a yes would keep: what is not named is not kept. Nobody here knows who made what was put aside: it may have
+// been the agent's own tool for files.
 func kept(w *event.Wanted) string {
 	const says = "the box has %s made or changed while it was open, in a copy, and nothing of yours was changed yet: %s"
 	out := fmt.Sprintf(says, count(len(w.Refs), "file"), text.Shown(strings.Join(w.Refs, ", ")))
