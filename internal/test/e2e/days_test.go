@@ -114,10 +114,13 @@ func live(t *testing.T, r *rig, d *day) {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "%s: %d steps, asked about %q\n", t.Name(), len(steps), asked)
-	for _, name := range asked {
-		if !slices.Contains(d.Asked, name) {
-			t.Errorf("asked about %q", name)
-		}
+	needless := slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(d.Asked, name) })
+	most := 0
+	if o.box { // what a command wants of the world is nobody's order: one such question a day is what a box may cost
+		most = 1
+	}
+	if len(needless) > most {
+		t.Errorf("asked about %q, of which nobody wants to hear", needless)
 	}
 }
 
