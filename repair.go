@@ -129,7 +129,7 @@ func (x *step) judgeWanted(set *policy.Set, in *policy.Input) policy.Decision {
 			return policy.Decision{Effect: policy.Allow, Rule: r.Rule, Reasons: []policy.Reason{r}}
 		}
 		if why != "" {
-			says += ". " + why
+			says += "; " + why
 		}
 	}
 	r := policy.Reason{Rule: RuleWanted, Effect: policy.Confirm, Text: says}

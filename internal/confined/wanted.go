@@ -189,9 +189,10 @@ func service(w *event.Wanted) string {
 	return "in the repository " + text.Shown(w.Host+"/"+w.Place)
 }
 
-// kept names everything that a yes would keep: what is not named is not kept.
+// kept names everything that a yes would keep: what is not named is not kept. Nobody here knows who made what was put aside: it may have
+// been the agent's own tool for files.
 func kept(w *event.Wanted) string {
-	const says = "the box has %s that commands made or changed in a copy, and nothing of yours was changed yet: %s"
+	const says = "the box has %s made or changed while it was open, in a copy, and nothing of yours was changed yet: %s"
 	out := fmt.Sprintf(says, count(len(w.Refs), "file"), text.Shown(strings.Join(w.Refs, ", ")))
 	if w.More > 0 {
 		out += fmt.Sprintf(". %d more are not among them, and wait", w.More)

@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -10,7 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -69,15 +72,27 @@ func TestDays(t *testing.T) {
 // live plays a day, and compares what was asked.
 func live(t *testing.T, r *rig, d *day) {
 	t.Helper()
-	w := open(t, r, with{ // the limits are for a machine that has other work too
+	o := with{ // the limits are for a machine that has other work too
 		file: "server: {deadlineMs: 30000}\n", place: func(*world) []string { return []string{"--timeout", "55s"} },
 		last: func(w *world) { w.project(d) },
-	})
+	}
+	if os.Getenv("E2E_BOX") == "1" {
+		o.box, o.top = true, besideBoxes(t)
+	}
+	w := open(t, r, o)
 	w.enough = 3 * patience // many steps
+	if o.box {
+		defer w.tidemark("box", "end")
+		w.enough *= 2
+	}
 	var steps []step
 	var seen []int
 	var names []string
-	note := func() { seen = append(seen, len(refusal.FindAllString(w.model.latest(), -1))) }
+	count := func() int { return len(refusal.FindAllString(w.model.latest(), -1)) }
+	if o.box {
+		count = w.answersAll()
+	}
+	note := func() { seen = append(seen, count()) }
 	for i := range d.Steps {
 		s, name := w.does(&d.Steps[i])
 		if s.tool == "" {
@@ -99,10 +114,68 @@ func live(t *testing.T, r *rig, d *day) {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "%s: %d steps, asked about %q\n", t.Name(), len(steps), asked)
-	for _, name := range asked {
-		if !slices.Contains(d.Asked, name) {
-			t.Errorf("asked about %q", name)
+	needless := slices.DeleteFunc(asked, func(name string) bool { return slices.Contains(d.Asked, name) })
+	most := 0
+	if o.box { // what a command wants of the world is nobody's order: one such question a day is what a box may cost
+		most = 1
+	}
+	if len(needless) > most {
+		t.Errorf("asked about %q, of which nobody wants to hear", needless)
+	}
+}
+
+// besideBoxes makes a folder that boxes have as it is; below /tmp each has its own.
+func besideBoxes(t *testing.T) string {
+	t.Helper()
+	top, err := os.MkdirTemp(cache(), "day-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(top) })
+	return top
+}
+
+// answersAll says yes to every question as it comes, so that the day goes on, and returns how many there were so far.
+func (w *world) answersAll() func() int {
+	ctx, stop := context.WithCancel(w.t.Context())
+	var mu sync.Mutex
+	asked := map[string]bool{} // guarded by mu
+	look := func() (fresh []string) {
+		var page struct {
+			Approvals []struct {
+				ID     string `json:"id"`
+				Prompt string `json:"prompt"`
+			} `json:"approvals"`
 		}
+		if err := w.ask(ctx, "/v1/approvals?state=pending", &page); err != nil && ctx.Err() == nil {
+			w.t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, a := range page.Approvals {
+			if !asked[a.ID] {
+				asked[a.ID] = true
+				fresh = append(fresh, a.ID)
+				fmt.Fprintf(os.Stderr, "%s was asked:\n%s\n", w.t.Name(), a.Prompt)
+			}
+		}
+		return fresh
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for ctx.Err() == nil {
+			for _, id := range look() {
+				w.tidemark("approvals", "approve", id)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}()
+	w.t.Cleanup(func() { stop(); <-over })
+	return func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(asked)
 	}
 }
 
@@ -206,6 +279,9 @@ func (w *world) project(d *day) {
 		"git remote add origin ../origin.git && git push -q -u origin main || exit 1\n" + strings.ReplaceAll(d.Before, "PORT", w.spare)
 	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", commands)
 	cmd.Dir, cmd.Env = w.work, w.environment()
+	if w.boxed { // the broker takes a push or a call of gh only where it knows whose repository it is; nothing of it is there
+		cmd.Args[2] += "\ngit remote set-url origin https://github.com/acme/app.git && git config user.name u && git config user.email u@example.org"
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("make the repository: %v\n%s", err, out)
 	}

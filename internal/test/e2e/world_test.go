@@ -41,6 +41,7 @@ type world struct {
 	held    time.Duration // how long a call of it waits for its answer, besides
 	more    []string      // of the environment
 	spare   string        // a port that nobody has
+	boxed   bool          // commands go to boxes
 }
 
 // with is what a story wants besides the ordinary.
@@ -53,13 +54,14 @@ type with struct {
 	file  string                  // what tidemark.yaml says; "": there is none
 	last  func(w *world)          // runs before the agent starts
 	place func(w *world) []string // of the hooks, as flags; nil is the user's own settings
+	top   string                  // the folder that all of it is in; "": one below /tmp, of which a box has its own
 }
 
 func open(t *testing.T, r *rig, o with) *world {
 	t.Helper()
-	top := t.TempDir()
+	top := cmp.Or(o.top, t.TempDir())
 	w := &world{
-		t: t, rig: r, wait: o.wait,
+		t: t, rig: r, wait: o.wait, boxed: o.box,
 		home: filepath.Join(top, "home"), work: filepath.Join(top, "work"), data: filepath.Join(top, "data"),
 	}
 	for _, dir := range []string{w.home, w.work, w.data} {

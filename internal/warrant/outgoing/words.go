@@ -64,9 +64,10 @@ func split(line string) ([]string, bool) {
 // Split is the words of a line in which there is nothing but words.
 func Split(line string) ([]string, bool) { return split(line) }
 
-func plainSign(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(bare, c) >= 0
-}
+func plainSign(c byte) bool { return letter(c) || strings.IndexByte(bare, c) >= 0 }
+
+// letter is one of ASCII, or a digit.
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
 
 // quoted reads a text in quotes at the beginning of a line, and says how much of the line it takes.
 func quoted(line string) (text string, size int, ok bool) {
@@ -84,7 +85,14 @@ func quoted(line string) (text string, size int, ok bool) {
 		case c == '$' || c == '`' || c == '!': // a shell may put something in its place
 			return "", 0, false
 		case c == '\\':
-			if i++; i >= len(line) || strings.IndexByte("\"\\$`", line[i]) < 0 {
+			if i++; i >= len(line) {
+				return "", 0, false
+			}
+			switch next := line[i]; {
+			case strings.IndexByte("\"\\$`", next) >= 0:
+			case letter(next): // there it is no escape: both signs are the text's, as in the "\n" of a format
+				b.WriteByte(c)
+			default:
 				return "", 0, false
 			}
 			b.WriteByte(line[i])
