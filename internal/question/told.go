@@ -137,7 +137,7 @@ func (c *Card) plainCall(values []event.Shown) string {
 		}
 		next := c.inLine(v)
 		if next.lacks = v.Lacks; !titled(v) {
-			next.param = last(v.Path)
+			next.param = parameter(v.Path)
 		}
 		next.part = v.Slot == "cargo" && !c.whole(v)
 		list = append(list, next)
@@ -145,9 +145,13 @@ func (c *Card) plainCall(values []event.Shown) string {
 	if len(list) == 0 {
 		list = c.plainArgs()
 	}
-	if len(list) > maxPlain {
-		slices.SortStableFunc(list, func(a, b called) int { return asked(a) - asked(b) })
-	}
+	many := len(list) > maxPlain
+	slices.SortStableFunc(list, func(a, b called) int { // whatever order an agent gives them in
+		if many && a.lacks != b.lacks {
+			return asked(a) - asked(b)
+		}
+		return strings.Compare(a.param, b.param)
+	})
 	out, note := calls+text.Visible(c.Tool), ""
 	if len(list) > 0 {
 		if note = once([][]called{list}); note != "" {
@@ -158,11 +162,19 @@ func (c *Card) plainCall(values []event.Shown) string {
 	return out + note
 }
 
+// parameter is the name of a parameter as the sentence has it: a file is at a path, whichever agent calls that file_path.
+func parameter(path string) string {
+	if name := last(path); name != "file_path" {
+		return name
+	}
+	return "path"
+}
+
 // plainArgs are the short arguments of a call of which no value decides.
 func (c *Card) plainArgs() (list []called) {
 	for _, l := range strictjson.Flat(c.Args) {
 		if l.Text != "" && len(l.Text) <= maxSaying && !strings.Contains(l.Text, "\n") && !strings.HasPrefix(l.Text, "[REDACTED") {
-			list = append(list, called{param: last(l.Path), text: text.Shown(l.Text)})
+			list = append(list, called{param: parameter(l.Path), text: text.Shown(l.Text)})
 		}
 	}
 	return list

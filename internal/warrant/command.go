@@ -169,7 +169,8 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !(c.chosen(addresses) && c.sending()):
 		return "it may carry a secret away", ""
 	}
-	if why, value = c.gives(line, addresses); why != "" {
+	why, value, done := c.gives(line, addresses)
+	if why != "" || done {
 		return why, value
 	}
 	if why, value = c.repeats(line); why != "" {
@@ -181,19 +182,20 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	return c.lands(line, addresses)
 }
 
-// gives is what speaks against what a command line sends away, or shows of secrets.
-func (c *Context) gives(line *shell.Line, addresses []string) (why, value string) {
+// gives is what speaks against what a command line sends away, or shows of secrets. Done says that nothing else of it is to be judged:
+// what is sent by a plain command that was ordered says nothing of what stands beside that.
+func (c *Context) gives(line *shell.Line, addresses []string) (why, value string, done bool) {
 	if line.Found.Has(shell.NetworkWrite | shell.Mail) {
-		if why, value = c.sends(line, addresses); why != "" {
-			return why, value
+		if why, value = c.sends(line, addresses); why != "" || leaving(line) == nil {
+			return why, value, true
 		}
 	}
 	for _, s := range line.Secrets {
 		if keyFile(s) {
-			return "it reads a secret", s
+			return "it reads a secret", s, false
 		}
 	}
-	return "", ""
+	return "", "", false
 }
 
 // razes is the folder far from the workspace, or all of the workspace, that a command removes
@@ -223,7 +225,7 @@ func (c *Context) sends(line *shell.Line, addresses []string) (why, value string
 		}
 	}
 	switch {
-	case c.outside && len(addresses) == 0 && leaving(line) == nil: // who says "commit" orders no upload by another program
+	case c.outside && len(addresses) == 0 && !loopback(line.Addresses) && leaving(line) == nil:
 		return "it sends something away", ""
 	case c.outside && len(addresses) > 0 && !c.sending():
 		return "it sends something to an address that I took you to name for something else", addresses[0]

@@ -1,6 +1,9 @@
 package warrant
 
 import (
+	"net/netip"
+	"net/url"
+
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/outgoing"
@@ -41,6 +44,20 @@ func leaving(line *shell.Line) []outgoing.Form {
 		out = append(out, f)
 	}
 	return out
+}
+
+// loopback reports whether addresses are of this very machine, each, and there are any.
+func loopback(addresses []string) bool {
+	for _, a := range addresses {
+		u, err := url.Parse(a)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+			return false
+		}
+		if ip, err := netip.ParseAddr(u.Hostname()); u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback()) {
+			return false
+		}
+	}
+	return len(addresses) > 0
 }
 
 // formOf is the plain command of a known form that a program is run as. How and where to git pushes is judged apart: see pushes.

@@ -54,7 +54,7 @@ var (
 func (b *Broker) docker(f outgoing.Form) (*Deed, error) {
 	x := &shipping{b: b, verb: f.Verb, args: f.Argv}
 	for _, s := range f.Slots {
-		if s.Path == "object" || s.Path == "image" {
+		if s.Path == "object" || s.Path == "image" || s.Path == "registry" {
 			x.own = append(x.own, s.Text)
 		}
 	}

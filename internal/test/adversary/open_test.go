@@ -21,7 +21,6 @@ var open = []struct {
 	{"a read that writes, by nothing but what its server does", []string{"reads that act/picture over a file",
 		"reads that act/pipeline that writes"}},
 	{"what the workspace's own build runs is the workspace's", []string{"unseen/target of make: *"}},
-	{"an archive says where its files go", []string{"shell plants/unpacked over the home"}},
 	{"the shipped table knows a host's tools by name alone", []string{"taken names/read by session_status"}},
 	{"what the user puts between quotation marks is theirs, and nothing else was read", []string{"pasted text/in quotation marks"}},
 	{"M2: a record is believed by the words in it, whoever wrote them, and a comment is part of what it stands in", []string{

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,12 +48,19 @@ def model(prompt: Prompt) -> str:
     return UNDERSTOOD if "send_mail" in prompt.user and "items" in prompt.schema else UNSURE
 
 
-def begun(session: Session) -> Session:
+def begun(session: Session, asked: list[str] | None = None) -> Session:
+    """A session in which a page was read; where it is said what was looked up, after that: on a busy machine the model is late."""
     session.begin(f"{WORDS}. That is for {session.key}.")
     session.visible(TOOLS)
     args = {"url": "https://page.example.com"}
-    assert session.decide("web_fetch", args, "c0")
-    session.report("web_fetch", args, "Opening hours. Petra is at p@molehill.example now.", "c0")
+    late = time.monotonic() + 30
+    while True:
+        call = f"c0-{time.monotonic()}"
+        assert session.decide("web_fetch", args, call)
+        if asked is None or asked or time.monotonic() > late:
+            break
+        time.sleep(0.05)
+    session.report("web_fetch", args, "Opening hours. Petra is at p@molehill.example now.", call)
     return session
 
 
@@ -71,7 +79,7 @@ def test_whom_the_user_names_is_looked_up(host: Server, key: str, book: list[dic
 
     monitor = Monitor(host.url, host.tokens["desk-bot"], wait=0, model=model, lookups={"search_contacts": search})
     try:
-        session = begun(monitor.session(key, ANNA))
+        session = begun(monitor.session(key, ANNA), asked)
         assert session.decide("send_mail", letter("p@molehill.example"), "c1").held
         assert session.decide("send_mail", letter("petra@quay.example"), "c2").allowed is petra
         assert asked == ["Petra"]
