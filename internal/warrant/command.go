@@ -79,7 +79,7 @@ func (j *judging) command(l *leaves.Leaf) {
 		j.bad(j.c.dangerous(line), why, "command", value)
 		return
 	}
-	forms := leaving(line)
+	forms := departures(line)
 	if form, ok := outgoing.Plain(l.Command()); ok {
 		forms = []outgoing.Form{form}
 	}
@@ -169,8 +169,7 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !(c.chosen(addresses) && c.sending()):
 		return "it may carry a secret away", ""
 	}
-	why, value, done := c.gives(line, addresses)
-	if why != "" || done {
+	if why, value = c.gives(line, addresses); why != "" {
 		return why, value
 	}
 	if why, value = c.repeats(line); why != "" {
@@ -182,20 +181,19 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	return c.lands(line, addresses)
 }
 
-// gives is what speaks against what a command line sends away, or shows of secrets. Done says that nothing else of it is to be judged:
-// what is sent by a plain command that was ordered says nothing of what stands beside that.
-func (c *Context) gives(line *shell.Line, addresses []string) (why, value string, done bool) {
+// gives is what speaks against what a command line sends away, or shows of secrets.
+func (c *Context) gives(line *shell.Line, addresses []string) (why, value string) {
 	if line.Found.Has(shell.NetworkWrite | shell.Mail) {
-		if why, value = c.sends(line, addresses); why != "" || leaving(line) == nil {
-			return why, value, true
+		if why, value = c.sends(line, addresses); why != "" {
+			return why, value
 		}
 	}
 	for _, s := range line.Secrets {
 		if keyFile(s) {
-			return "it reads a secret", s, false
+			return "it reads a secret", s
 		}
 	}
-	return "", "", false
+	return "", ""
 }
 
 // razes is the folder far from the workspace, or all of the workspace, that a command removes
@@ -224,8 +222,9 @@ func (c *Context) sends(line *shell.Line, addresses []string) (why, value string
 			return "it sends to an address that I could not find in your words", u
 		}
 	}
+	_, all := leaving(line)
 	switch {
-	case c.outside && len(addresses) == 0 && !loopback(line.Addresses) && leaving(line) == nil:
+	case c.outside && !all:
 		return "it sends something away", ""
 	case c.outside && len(addresses) > 0 && !c.sending():
 		return "it sends something to an address that I took you to name for something else", addresses[0]
@@ -258,23 +257,45 @@ func (c *Context) pushes(line *shell.Line) (why, value string) {
 			return fmt.Sprintf(held, c.laid.tool, c.laid.step), c.laid.part
 		}
 		p := outgoing.Pushes(words, func(k int) bool { return args[k].Known })
-		unsaid := func(name string) bool { return !c.index.Said(name) }
-		switch {
-		case p.Unread:
-			return "it pushes in a way that I do not know", ""
-		case p.Forces && !c.bids(forces, 0):
-			return "it puts something else in the place of what is there, and I could not find that in your words", ""
-		case p.Removes && !c.bids(nil, vocabulary.Delete):
-			return "it removes something over there, and I could not find that in your words", ""
-		case p.Many && !c.bids(wholes, 0):
-			return "it pushes all that there is here, and I could not find that in your words", ""
-		case p.Tags && !c.bids(tagged, 0):
-			return "it sets tags, and I could not find that in your words", ""
-		case slices.ContainsFunc(p.Names, unsaid):
-			return "it sets a branch that I could not find in your words", p.Names[slices.IndexFunc(p.Names, unsaid)]
-		case slices.ContainsFunc(p.Marks, unsaid) && !c.bids(tagged, 0):
-			return "it may set a tag, and I could not find that in your words", p.Marks[slices.IndexFunc(p.Marks, unsaid)]
+		if why, value = c.pushesElsewhere(&line.Runs[i], &p); why == "" {
+			why, value = c.pushesMore(&p)
 		}
+		if why != "" {
+			return why, value
+		}
+	}
+	return "", ""
+}
+
+// pushesElsewhere is what speaks against a push by where it is from and where it goes.
+func (c *Context) pushesElsewhere(r *shell.Run, p *outgoing.Push) (why, value string) {
+	switch {
+	case r.Aside != "" && !c.index.Said(r.Aside):
+		return "it pushes from another repository, or with other settings, than I could find in your words", r.Aside
+	case p.To != "" && p.To != ownRemote && !startsURL(p.To) && !c.index.Said(p.To):
+		return "it pushes to a place that I could not find in your words", p.To
+	}
+	return "", ""
+}
+
+// pushesMore is what speaks against a push by what it does over there besides adding commits.
+func (c *Context) pushesMore(p *outgoing.Push) (why, value string) {
+	unsaid := func(name string) bool { return !c.index.Said(name) }
+	switch {
+	case p.Unread:
+		return "it pushes in a way that I do not know", ""
+	case p.Forces && !c.bids(forces, 0):
+		return "it puts something else in the place of what is there, and I could not find that in your words", ""
+	case p.Removes && !c.bids(nil, vocabulary.Delete):
+		return "it removes something over there, and I could not find that in your words", ""
+	case p.Many && !c.bids(wholes, 0):
+		return "it pushes all that there is here, and I could not find that in your words", ""
+	case p.Tags && !c.bids(tagged, 0):
+		return "it sets tags, and I could not find that in your words", ""
+	case slices.ContainsFunc(p.Names, unsaid):
+		return "it sets a branch that I could not find in your words", p.Names[slices.IndexFunc(p.Names, unsaid)]
+	case slices.ContainsFunc(p.Marks, unsaid) && !c.bids(tagged, 0):
+		return "it may set a tag, and I could not find that in your words", p.Marks[slices.IndexFunc(p.Marks, unsaid)]
 	}
 	return "", ""
 }
@@ -303,7 +324,7 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 		return "", ""
 	}
 	for i := range line.Runs {
-		if r := &line.Runs[i]; !r.Guess && !plain(r) && !judgedApart(r, len(line.Addresses) > 0) && !c.index.Said(r.Name) {
+		if r := &line.Runs[i]; (!r.Guess || r.Wrapped) && !plain(r) && !judgedApart(r, len(line.Addresses) > 0) && !c.index.Said(r.Name) {
 			return "a program that may do anything, and I could not find it in your words", ""
 		}
 		if why = c.unbidden(&line.Runs[i]); why != "" {
@@ -329,7 +350,7 @@ func judgedApart(r *shell.Run, addressed bool) bool {
 // else, or for another verb of it. Secrets are shown, and programs of others that nobody names brought in, only where its verb is said
 // with it.
 func (c *Context) unbidden(r *shell.Run) string {
-	if r.Guess || plain(r) || !r.Newer && !r.Effects.Has(shell.ReadsSecret) {
+	if r.Guess && !r.Wrapped || plain(r) || !r.Newer && !r.Effects.Has(shell.ReadsSecret) {
 		return ""
 	}
 	verb := ""

@@ -3,6 +3,8 @@ package warrant
 import (
 	"net/netip"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -29,41 +31,65 @@ func (j *judging) leaves(f *outgoing.Form) (why, part string) {
 	return "", ""
 }
 
-// leaving are the plain commands of a line that send something away; nil: something in it does that is none.
-func leaving(line *shell.Line) []outgoing.Form {
-	var out []outgoing.Form
+// leaving are the plain commands of a line that send something away. All says that nothing else in the line does, but for what is given
+// addresses: those are judged, and so are the scripts that it runs.
+func leaving(line *shell.Line) (out []outgoing.Form, all bool) {
+	addressed := toKnown(line)
+	all = true
 	for i := range line.Runs {
 		r := &line.Runs[i]
 		if !r.Effects.Has(shell.NetworkWrite | shell.Mail) {
 			continue
 		}
 		f, ok := formOf(r)
-		if !ok || r.Guess {
-			return nil
+		if ok && !r.Fed && (!r.Guess || r.Wrapped) {
+			out = append(out, f)
+		} else if !addressed || !wherever(r) {
+			all = false
 		}
-		out = append(out, f)
+	}
+	return out, all && (addressed || len(out) > 0)
+}
+
+// wherever reports whether a program sends things to the addresses that it is given, and has no place of its own for them.
+func wherever(r *shell.Run) bool {
+	words, ok := programs[r.Name]
+	return clients[r.Name] || ok && words == nil || strings.HasPrefix(r.Name, "/dev/") || !ok && plain(r)
+}
+
+// toKnown reports whether a line names where it sends things, and each of that is judged: an address of others, or one of this machine.
+func toKnown(line *shell.Line) bool {
+	far := distant(line.Addresses)
+	unjudged := func(a string) bool { return !loopback(a) && !slices.Contains(far, a) }
+	return len(line.Addresses) > 0 && !slices.ContainsFunc(line.Addresses, unjudged)
+}
+
+// departures are the plain commands that send something away in a line and in the files that it runs.
+func departures(line *shell.Line) []outgoing.Form {
+	out, _ := leaving(line)
+	for i := range line.Scripts {
+		out = append(out, departures(line.Scripts[i].Line)...)
 	}
 	return out
 }
 
-// loopback reports whether addresses are of this very machine, each, and there are any.
-func loopback(addresses []string) bool {
-	for _, a := range addresses {
-		u, err := url.Parse(a)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-			return false
-		}
-		if ip, err := netip.ParseAddr(u.Hostname()); u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback()) {
-			return false
-		}
+// loopback reports whether an address is of this very machine.
+func loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return false
 	}
-	return len(addresses) > 0
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // formOf is the plain command of a known form that a program is run as. How and where to git pushes is judged apart: see pushes.
 func formOf(r *shell.Run) (outgoing.Form, bool) {
 	if _, ok := shell.GitArgs(r, "push"); ok {
 		return outgoing.Words([]string{"git", "push"})
+	}
+	if r.Aside != "" {
+		return outgoing.Form{}, false
 	}
 	argv := []string{r.Name}
 	for _, a := range r.Args {

@@ -37,17 +37,27 @@ func plain(r *shell.Run) bool {
 		sub = goals[0]
 	}
 	switch {
-	case words == nil && showsAll[name]: // by itself it prints what is set, secrets too
-		return len(r.Args) > 0
+	case printsAll(name, r, goals):
+		return false
 	case words == nil:
+	case r.Fed && (sub == "" || everyGoal[name] || namedScripts[name] && runScript[sub] || sub == "config"):
+		return false // what it is to do comes from elsewhere
 	case everyGoal[name]:
-		return !slices.ContainsFunc(goals, func(g string) bool { return !plainGoal(g, words) })
+		return !slices.ContainsFunc(goals, func(g string) bool { return !plainGoal(name, g, words) })
 	case sub != "" && !words[sub]:
 		return false
 	case namedScripts[name] && runScript[sub]:
 		return len(goals) > 1 && plainScript(goals[1])
 	}
 	return r.Name != "git" || plainGit(sub, r)
+}
+
+// printsAll reports whether a program prints what is set, secrets too.
+func printsAll(name string, r *shell.Run, goals []string) bool {
+	if showsAll[name] {
+		return len(goals) == 0
+	}
+	return showsBare[name] && !slices.ContainsFunc(r.Args, func(a shell.Word) bool { return a.Text != "-p" })
 }
 
 // goalsOf are the words behind a program that are no options, and no values of options or variables.
@@ -62,25 +72,30 @@ func goalsOf(name string, args []shell.Word) []string {
 	return out
 }
 
-// plainGoal reports whether a goal of a build is one that is fine, of whichever part of the work.
-func plainGoal(goal string, words map[string]bool) bool {
-	return words[goal] || words[goal[strings.LastIndexByte(goal, ':')+1:]]
+// plainGoal reports whether a goal of a build is one that is fine. What stands before it names a part of the work to Gradle; to others it
+// may be the name of a program that is fetched.
+func plainGoal(name, goal string, words map[string]bool) bool {
+	if strings.HasPrefix(name, "gradle") {
+		goal = goal[strings.LastIndexByte(goal, ':')+1:]
+	}
+	return words[goal]
 }
 
 var (
 	everyGoal    = list("every_goal")
 	valued       = list("valued_options")
 	showsAll     = list("shows_all")
+	showsBare    = list("shows_bare")
 	namedScripts = list("named_scripts")
 	runScript    = list("run_script")
 	scripts      = list("plain_scripts")
-	outwards     = list("outwards")
+	qualifiers   = list("script_qualifiers")
 )
 
 // plainScript reports whether a script of a project is one that builds, tests or serves it here, by every part of its name.
 func plainScript(name string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ':' || r == '-' || r == '_' || r == '.' })
-	return len(parts) > 0 && scripts[parts[0]] && !slices.ContainsFunc(parts, func(p string) bool { return outwards[p] })
+	return len(parts) > 0 && scripts[parts[0]] && !slices.ContainsFunc(parts, func(p string) bool { return !scripts[p] && !qualifiers[p] })
 }
 
 // plainGit reports whether git is used without force, and leaves alone where it sends things

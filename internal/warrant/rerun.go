@@ -150,7 +150,7 @@ func (c *Context) script(s *shell.Script) (why, value string) {
 	switch {
 	case why != "":
 		return "it runs a file that an earlier call wrote, and with that " + why, c.excerpt(f, s.File, value)
-	case theirs:
+	case theirs && !s.Part: // what the work is made of is run by each of its tests, and judged as that
 		return "it runs a file that holds what others wrote", c.excerpt(f, s.File, "")
 	case opaque:
 		return "it runs a file in a language that is not understood here, written after content of others came in", s.File

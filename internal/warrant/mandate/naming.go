@@ -137,7 +137,10 @@ func similar(a, b string) bool {
 	if !wordLike(a) || !wordLike(b) || utf8.RuneCountInString(b)-utf8.RuneCountInString(a) > 3 {
 		return false
 	}
-	return strings.HasPrefix(b, strings.TrimRightFunc(a, vowel))
+	if last, size := utf8.DecodeLastRuneInString(a); vowel(last) {
+		a = a[:len(a)-size]
+	}
+	return strings.HasPrefix(b, a)
 }
 
 // rootLength is how many letters two words share that are of one root, whatever stands behind them: standardize and standardization.

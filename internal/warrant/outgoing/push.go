@@ -8,6 +8,7 @@ import (
 
 // Push is what a git push does over there besides adding commits to a branch. The zero Push does no more than that.
 type Push struct {
+	To      string   // where to, by a name or an address; empty: where the branch goes
 	Forces  bool     // it puts something else in the place of what is there
 	Removes bool     // it takes something away
 	Tags    bool     // it sets tags
@@ -53,7 +54,7 @@ func Pushes(args []string, known func(i int) bool) Push {
 		}
 	}
 	if len(operands) > 0 {
-		operands = operands[1:] // where to
+		out.To, operands = operands[0], operands[1:]
 	}
 	for i, ref := range operands {
 		if ref == "tag" && i+1 < len(operands) {

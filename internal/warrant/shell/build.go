@@ -64,6 +64,11 @@ func (r *Reader) Data(file string) bool {
 	return Data(file)
 }
 
+// holds reports whether a folder by its full name is in the one that is worked in.
+func (r *Reader) holds(folder string) bool {
+	return r.folder != "" && strings.HasPrefix(strings.ToLower(path.Clean(folder))+"/", r.folder)
+}
+
 // Elsewhere reports whether a file, by its name from the folder that is worked in, lies outside of that and of what is for passing things
 // on. Where nobody says which folder that is, a full name may be in it.
 func (r *Reader) Elsewhere(file string) bool {
@@ -181,11 +186,11 @@ func (c *call) builds() {
 
 // recipe reads the commands of a makefile's text.
 func (c *call) recipe(text string) {
-	for l := range strings.Lines(text) {
-		if _, command, ok := strings.Cut(l, ";"); ok {
-			c.script(command, flow{})
-		} else if l[0] == '\t' {
+	for l := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) { // a line goes on behind a backslash
+		if l[0] == '\t' {
 			c.script(strings.TrimLeft(l, "\t@-+"), flow{})
+		} else if _, command, ok := strings.Cut(l, ";"); ok {
+			c.script(command, flow{})
 		} else if i := strings.Index(l, "$(shell "); i >= 0 {
 			c.does |= c.started(strings.TrimRight(l[i+8:], ")\n "))
 		}

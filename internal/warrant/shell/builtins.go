@@ -37,18 +37,27 @@ func (c *call) builtins() bool {
 	case "set":
 		for _, a := range c.args {
 			c.names.reset = c.names.reset || a.open
+			c.exportsAll(a.Text)
 			c.loosely(a.Text)
 		}
 	case "export", "declare", "typeset", "readonly", "local":
 		for _, a := range c.args {
 			if name, value, ok := strings.Cut(a.Text, "="); ok {
 				c.setting(name, Word{Text: value, Known: a.Known, flow: a.flow, tame: a.tame})
+				c.sets(name)
 			}
 		}
 	default:
 		return false
 	}
 	return true
+}
+
+// exportsAll notes that from here on programs are given every variable.
+func (c *call) exportsAll(option string) {
+	if option == "allexport" || strings.HasPrefix(option, "-") && strings.Contains(option, "a") {
+		c.sets("set -a")
+	}
 }
 
 // fills reads commands that put what they read into variables.
@@ -112,6 +121,7 @@ func (c *call) placed(own []Word) {
 			c.enter(a.Text[2:], false)
 		case ok && !strings.HasPrefix(a.Text, "-"):
 			c.setting(name, Word{Text: value, Known: a.Known, flow: a.flow, tame: a.tame})
+			c.sets(name)
 		}
 	}
 	c.where.failed = nil // it runs nothing if it cannot go there

@@ -37,7 +37,7 @@ func (c *call) candidates(strict bool) {
 			if c.name == "parallel" {
 				c.fedMore, c.fedNames = true, c.in.names || !c.in.given && !slices.ContainsFunc(words, func(w Word) bool { return w.open })
 			}
-			c.inner(words, false)
+			c.may(words)
 			c.fedMore, c.fedNames = was, names
 		}
 		out = out.join(c.out)

@@ -171,7 +171,7 @@ func (c *call) inContainer(rest []Word) {
 		if a.Known && a.Text == rest[0].Text && i+1 < len(c.args) {
 			words := c.args[i+1:]
 			if name, ok := programName(words[0]); ok && (!shells[name] || len(words) > 1) {
-				c.inner(words, false)
+				c.may(words)
 				c.out.fetched = c.in.fetched
 			}
 			return

@@ -107,8 +107,12 @@ func (w *walker) source(code string) Effects {
 	if does.Has(FileWrite) && w.codeWrites(code) {
 		w.line.Hidden = true
 	}
+	from := len(w.line.Scripts)
 	for _, m := range importing.FindAllStringSubmatch(code, maxNamed) {
 		does |= w.loads(m[1] + m[2])
+	}
+	for i := range w.line.Scripts[from:] {
+		w.line.Scripts[from+i].Part = true
 	}
 	w.codeTouches(code)
 	does |= w.codeOversees(code, does)

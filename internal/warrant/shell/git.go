@@ -46,6 +46,7 @@ func (c *call) git() {
 	case "push", "send-pack", "http-push":
 		c.does |= NetworkWrite
 		c.quiet = true
+		c.aside = c.elsewhere()
 		c.remotes(rest)
 	case "clone", "fetch", "pull", "ls-remote", "submodule", "remote":
 		c.quiet = sub != "ls-remote"
@@ -85,6 +86,26 @@ func (c *call) gitGlobals() []Word {
 		}
 	}
 	return args
+}
+
+// elsewhere is what makes git work on another repository than that of the work, or with settings that the line brings; empty: nothing does.
+func (c *call) elsewhere() string {
+	folders := c.everywhere(".")
+	for i := 0; i < len(c.args) && strings.HasPrefix(c.args[i].Text, "-"); i++ {
+		switch t := c.args[i].Text; {
+		case t == "-C" && i+1 < len(c.args):
+			i++
+			folders = append(folders, c.at(c.args[i].Text))
+		case t != "-P" && t != "--no-pager":
+			return t
+		}
+	}
+	for _, f := range folders {
+		if strings.HasPrefix(f, "/tmp/") && !c.reader.holds(f) || strings.Contains(f, "$") || c.reader.Elsewhere(f) || c.isFetched(f) {
+			return f
+		}
+	}
+	return ""
 }
 
 // gitRuns reads the commands that git is told to run.

@@ -56,12 +56,16 @@ type Run struct {
 	// Guess: another program runs it, perhaps with other arguments, or only may run it.
 	// Guesses can lower trust, never improve it.
 	Guess bool
+	// Wrapped: a guess that runs for certain, with what stands there and perhaps more; Fed: with more that nobody knows.
+	Wrapped, Fed bool
 	// Inline: an interpreter that was given code in the command.
 	Inline bool
 	// Build: all it runs of what was fetched is the usual build or test of a folder.
 	Build bool
 	// Quiet: it prints what it did, not what it brought.
 	Quiet bool
+	// Aside: what makes it work on another repository than that of the work, or with other settings: a folder, an option, a variable.
+	Aside string
 	// Newer: it brings programs of others that no word of it names.
 	Newer   bool
 	Effects Effects

@@ -38,10 +38,12 @@ type Made struct {
 	From  string // the file it is a copy of, where that is all that is known
 }
 
-// Script is a file that a line runs and that was written before, with what it does.
+// Script is a file that a line runs and that was written before, with what it does. Part says that code takes it in by its name, as a
+// test of the work does.
 type Script struct {
 	File string
 	Line *Line
+	Part bool
 }
 
 // Remember makes the reader look files up in a past; nil is none.
@@ -84,7 +86,7 @@ func (w *walker) ran(file string, code bool) {
 			w.unread()
 			return
 		default:
-			w.line.Scripts = append(w.line.Scripts, Script{f, w.recalled(f, h, code)})
+			w.line.Scripts = append(w.line.Scripts, Script{File: f, Line: w.recalled(f, h, code)})
 		}
 	}
 }

@@ -23,8 +23,9 @@ type call struct {
 	does Effects
 	code bool // it was given code in the command
 
-	quiet bool // it prints what it did, not what it brought
-	newer bool // it brings programs of others that no word of it names
+	aside string // see Run
+	quiet bool   // it prints what it did, not what it brought
+	newer bool   // it brings programs of others that no word of it names
 }
 
 // run records the program the words run, what it does, and what it runs in turn.
@@ -68,8 +69,17 @@ func (w *walker) run(words []Word, in flow) flow {
 	}
 	run := &w.line.Runs[i]
 	run.Effects |= c.does
+	run.Aside = c.settings()
 	run.Inline, run.Build, run.Quiet, run.Newer = c.code, build, c.quiet || c.does.Has(Install), c.newer
 	return c.out
+}
+
+// settings is what makes a program that sends things do that from elsewhere, or to another place than it would; empty: nothing does.
+func (c *call) settings() string {
+	if c.aside == "" && c.does.Has(NetworkWrite|Mail) {
+		return c.passed
+	}
+	return c.aside
 }
 
 // newCall is a program before it is looked at: it puts out what it is fed and what its words hold.

@@ -82,7 +82,7 @@ func (c *call) cluster() {
 	c.service()
 	i := slices.IndexFunc(c.args, func(a Word) bool { return a.Text == "--" })
 	if slices.ContainsFunc(c.args, func(a Word) bool { return a.Text == "exec" }) && i >= 0 {
-		c.inner(c.args[i+1:], false)
+		c.may(c.args[i+1:])
 	}
 }
 

@@ -86,7 +86,11 @@ func (w *walker) assign(a *syntax.Assign) {
 
 // declared reads export, declare and their kin.
 func (w *walker) declared(c *syntax.DeclClause) {
+	w.prints(c)
 	for _, a := range c.Args {
+		if a.Name != nil {
+			w.sets(a.Name.Value)
+		}
 		w.assign(a)
 		if a.Naked && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "n") {
 			for _, b := range c.Args {
@@ -98,9 +102,39 @@ func (w *walker) declared(c *syntax.DeclClause) {
 	}
 }
 
+// plainSettings are variables that say nothing of where programs send things, or of what.
+var plainSettings = set(`GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_TERMINAL_PROMPT GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE
+	GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE GIT_MERGE_AUTOEDIT GIT_OPTIONAL_LOCKS PAGER GH_PAGER EDITOR VISUAL
+	CI NODE_ENV LANG LANGUAGE LC_ALL LC_CTYPE TZ TERM COLUMNS NO_COLOR FORCE_COLOR CLICOLOR DEBUG VERBOSE CGO_ENABLED GOOS GOARCH
+	RUST_BACKTRACE RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE DOCKER_BUILDKIT HUSKY`)
+
+// sets notes a variable that programs are given.
+func (w *walker) sets(name string) {
+	if !plainSettings[name] && w.passed == "" {
+		w.passed = name
+	}
+}
+
+// prints notes a declaration that sets nothing as a program that is run: it puts out what is set.
+func (w *walker) prints(c *syntax.DeclClause) {
+	r := Run{Name: c.Variant.Value, Path: c.Variant.Value}
+	for _, a := range c.Args {
+		if a.Name != nil || a.Value == nil || a.Value.Lit() == "" {
+			return
+		}
+		r.Args = append(r.Args, Word{Text: a.Value.Lit(), Known: true})
+	}
+	if len(w.line.Runs) < maxRuns {
+		w.line.Runs = append(w.line.Runs, r)
+	}
+}
+
 // setting looks at what a variable is set to: some tell a program to run something.
 func (w *walker) setting(name string, v Word) {
 	w.loosely(v.Text)
+	if strings.HasPrefix(name, "GIT_") || name == "HOME" || name == "XDG_CONFIG_HOME" {
+		w.sets(name) // it is one of the environment, or git's
+	}
 	if w.settingGiven(v.Text) {
 		w.line.Effects |= RunsFetched
 	}

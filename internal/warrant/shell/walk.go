@@ -64,6 +64,7 @@ type walker struct {
 	blind   []blindUse
 	loose   []string
 	links   []link
+	passed  string // a variable that was set for programs, and may tell them where to send things
 	setNow  string // the variable being set, which still holds what it held
 	spelled int    // how much text was put together
 	hunted  bool   // it looked for files of the station
@@ -310,6 +311,9 @@ func (w *walker) device(target Word) {
 			host, port, _ := strings.Cut(rest, "/")
 			w.address(host)
 			w.line.Effects |= NetworkRead | NetworkWrite
+			if len(w.line.Runs) < maxRuns {
+				w.line.Runs = append(w.line.Runs, Run{Name: dev, Path: target.Text, Guess: true, Effects: NetworkRead | NetworkWrite})
+			}
 			if w.reader.Reaches(host + ":" + port) {
 				w.line.Effects |= Oversight
 			}
@@ -374,6 +378,12 @@ func (w *walker) call(c *syntax.CallExpr, in flow) flow { return w.callWith(c, n
 func (w *walker) callWith(c *syntax.CallExpr, more []Word, in flow) flow {
 	for _, a := range c.Assigns {
 		w.assign(a)
+		if len(c.Args) == 0 || a.Name == nil || w.passed != "" {
+			continue
+		}
+		if w.sets(a.Name.Value); w.passed != "" {
+			defer func() { w.passed = "" }() // for this program alone
+		}
 	}
 	var words []Word
 	for i, a := range c.Args {

@@ -167,9 +167,14 @@ func (c *call) splits() bool {
 	return false
 }
 
-// inner reads a wrapped command. fed says that it is given arguments from elsewhere; a
+// inner reads a wrapped command: one that runs. fed says that it is given arguments from elsewhere; a
 // shell fed that way may be handed anything, unless its own text is all it runs.
-func (c *call) inner(words []Word, fed bool) {
+func (c *call) inner(words []Word, fed bool) { c.within(words, fed, true) }
+
+// may reads words that are a command perhaps, or one that runs elsewhere.
+func (c *call) may(words []Word) { c.within(words, false, false) }
+
+func (c *call) within(words []Word, fed, runs bool) {
 	if c.depth >= maxDepth {
 		c.unread()
 		return
@@ -196,7 +201,10 @@ func (c *call) inner(words []Word, fed bool) {
 	c.fedMore, c.fedNames = was, names
 	c.depth--
 	for i := range c.line.Runs[from:] {
-		c.line.Runs[from+i].Guess = true // what the wrapper adds or changes is not known
+		r := &c.line.Runs[from+i]
+		r.Wrapped = runs && (r.Wrapped || !r.Guess)
+		r.Fed = r.Fed || fed && i == 0
+		r.Guess = true // what the wrapper adds or changes is not known
 	}
 }
 
