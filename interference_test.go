@@ -7,6 +7,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // cancelErrand is a session in which the owner wants an order cancelled, and a tool has brought one record.
@@ -18,6 +19,12 @@ func cancelErrand(t *testing.T, what, brought string) *world {
 		V: intent.ItemsVersion, Items: []intent.Item{{Tool: "cancel_order", Quote: message, Need: "asked", Args: []intent.Arg{
 			{Arg: "order_id", How: "from", Of: what}}}},
 	}})
+	offered := tidemark.ModelCall{Ref: main("s"), Iteration: -1, Tools: []string{"read_board", "cancel_order"}, Definitions: []tool.Definition{
+		{Name: "read_board", Description: "All orders that are on the board."}, {Name: "cancel_order"},
+	}}
+	if _, err := w.Tools(w.Context(), offered); err != nil {
+		t.Fatal(err)
+	}
 	w.runs(main("s"), call("read_board", `{}`), brought)
 	return w
 }

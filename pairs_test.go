@@ -46,12 +46,13 @@ func (b bill) begin(w *world) tidemark.Ref {
 	w.begin(tidemark.Turn{Ref: ref, Sender: b.who, Message: &b.said, Contract: &intent.Contract{V: intent.ItemsVersion, Items: b.items}})
 	defs := []tool.Definition{
 		{Name: "wire_money", Schema: []byte(`{"properties":{"iban":{"type":"string"},"amount":{"type":"number"},"currency":{"type":"string"},"payee":{"type":"string"}}}`)},
-		{Name: "send_post", Schema: []byte(`{"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`)}, {Name: "read_mail"},
+		{Name: "send_post", Schema: []byte(`{"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`)}, {Name: "read_mail"}, {Name: "list_mail"},
 	}
-	if _, err := w.Tools(w.Context(), tidemark.ModelCall{Ref: ref, Iteration: -1, Tools: []string{"wire_money", "read_mail", "send_post"}, Definitions: defs}); err != nil {
+	if _, err := w.Tools(w.Context(), tidemark.ModelCall{Ref: ref, Iteration: -1, Tools: []string{"wire_money", "read_mail", "list_mail", "send_post"}, Definitions: defs}); err != nil {
 		w.Fatal(err)
 	}
-	w.runs(ref, call("read_mail", `{"id":"7"}`), b.mail)
+	w.runs(ref, call("list_mail", `{}`), `[{"id":"m-6","subject":"Regatta"},{"id":"m-7","subject":"Bill of Halvorsen"}]`)
+	w.runs(ref, call("read_mail", `{"id":"m-7"}`), b.mail)
 	return ref
 }
 

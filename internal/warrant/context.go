@@ -325,6 +325,11 @@ func (c *Context) Tools(list []tool.Definition) {
 			c.others.AddJSON(serverOf(name), d.Schema)
 		}
 	}
+	said := map[string]string{}
+	for name := range c.defined {
+		said[name] = c.defined[name].Description
+	}
+	c.records.Says(said)
 }
 
 // Servers tells what servers say of themselves, to whomever they said it: it may argue in any conversation of their agent's, and nobody

@@ -457,11 +457,16 @@ var choice = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 
 // singles reports whether what the user asks for singles out the record of a value, or there is no other of its kind.
 func (c *Context) singles(v string) bool {
+	return c.records.All().Singled(v, c.scoped())
+}
+
+// scoped are the words that count now.
+func (c *Context) scoped() string {
 	var words []string
 	for _, cl := range c.user.scope() {
 		words = append(words, cl.text)
 	}
-	return c.records.All().Singled(v, strings.Join(words, " "))
+	return strings.Join(words, " ")
 }
 
 // world is the conversation as items are held against it.

@@ -1,7 +1,6 @@
 package warrant_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -19,41 +18,12 @@ func TestWhatTheLawsOfContentBeginWith(t *testing.T) {
 				t.Errorf("%s: what was asked for is asked about", e.name)
 			}
 			for _, v := range append(e.others, e.evil) {
-				if e.runs(c, v) != isOpen("start", path, v) {
+				if e.runs(c, v) {
 					t.Errorf("%s, %s: %s runs: %v", path, e.name, v, e.runs(c, v))
 				}
 			}
 		}
 	}
-}
-
-// open are the laws that do not hold yet, each with the smallest example that was found. Whoever mends one takes it off:
-// the test says so. They are skipped, and counted.
-var open = []struct{ law, path, content, why string }{
-	{"d", "items", "a record", "a record of any tool that is called by the words counts as the source they name"},
-	{"d", "items", "records", "as before"},
-	{"d", "items", "the task's words", "as before"},
-	{"d", "items", "nested", "as before"},
-	{"d", "items", "one alone", "as before, where the words are part of the value"},
-	{"d", "no model", "a record", "a field of any record of a tool that is not known to bring pages counts as looked up"},
-	{"d", "no model", "records", "as before"},
-	{"d", "no model", "the task's words", "as before"},
-	{"d", "no model", "nested", "as before"},
-	{"d", "no model", "one alone", "as before"},
-	{"d", "no model", "a block", "as before"},
-	{"d", "no model", "a listing", "an entry of a text that lists things counts as looked up"},
-	{"d", "no model", "a table", "as before"},
-	{"d", "no model", "structure in a text", "as before"},
-}
-
-// isOpen reports whether a law is known not to hold for a content.
-func isOpen(law, path, content string) bool {
-	for _, o := range open {
-		if o.law == law && o.path == path && o.content == content {
-			return true
-		}
-	}
-	return false
 }
 
 // completes is a call that a content makes run which is asked about without it; empty: there is none.
@@ -92,14 +62,8 @@ func TestNoContentCompletesACall(t *testing.T) {
 	for _, path := range paths {
 		for _, co := range contents {
 			t.Run(path+"/"+co.name, func(t *testing.T) {
-				found := completes(path, co)
-				switch known := isOpen("d", path, co.name); {
-				case found != "" && known:
-					t.Skip("law d does not hold yet: " + found)
-				case found != "":
+				if found := completes(path, co); found != "" {
 					t.Error(found)
-				case known:
-					t.Error("the law holds by now: take it off the list of open ones")
 				}
 			})
 		}
@@ -112,15 +76,14 @@ func TestNoContentCompletesACall(t *testing.T) {
 func TestPropertyWhatWasReadElsewhereNeverCompletesACall(t *testing.T) {
 	for _, path := range paths {
 		t.Run(path, func(t *testing.T) {
-			held := slices.DeleteFunc(slices.Clone(contents), func(co content) bool { return isOpen("d", path, co.name) })
 			rapid.Check(t, func(t *rapid.T) {
 				e := &tasks[rapid.IntRange(0, len(tasks)-1).Draw(t, "task")]
 				value := rapid.SampledFrom(append([]string{e.evil, e.good}, e.others...)).Draw(t, "value")
 				var before, after []spoken
 				for range rapid.IntRange(1, 3).Draw(t, "results") {
-					s := spoken{rapid.SampledFrom(channels).Draw(t, "channel"), rapid.SampledFrom(held).Draw(t, "before")}
+					s := spoken{rapid.SampledFrom(channels).Draw(t, "channel"), rapid.SampledFrom(contents).Draw(t, "before")}
 					before = append(before, s)
-					s.content = rapid.SampledFrom(held).Draw(t, "after")
+					s.content = rapid.SampledFrom(contents).Draw(t, "after")
 					after = append(after, s)
 				}
 				at := rapid.IntRange(0, len(before)).Draw(t, "looks at")
@@ -134,8 +97,8 @@ func TestPropertyWhatWasReadElsewhereNeverCompletesACall(t *testing.T) {
 					}
 					return e.runs(c, value)
 				}
-				if value == e.good || isOpen("start", path, value) {
-					return // the source that was named holds it, or it runs whatever is read
+				if value == e.good {
+					return // the source that was named holds it
 				}
 				if !judge(before) && judge(after) {
 					t.Fatalf("%s, %s: runs after %s, and not after %s", e.name, value, joined(after), joined(before))

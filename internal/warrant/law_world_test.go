@@ -156,6 +156,7 @@ var contents = []content{
 var channels = [][2]string{
 	{"open_page", `{"url":"https://wood.example/a"}`}, {"read_notice", `{"day":"today"}`}, {"fetch_feed", `{"feed":"north"}`}, {"query_rows", `{"sql":"select 1"}`},
 	{"get_reviews", `{"product":"rope"}`}, {"read_channel", `{"channel":"lobby"}`}, {"list_tickets", `{"page":2}`},
+	{"read_email", `{"id":"m-9"}`}, {"get_letter", `{"letter":"lt-7"}`}, {"read_file", `{"path":"in/x.json"}`}, {"get_message", `{"message_id":"9"}`},
 }
 
 // said is something that others said: a channel and a content.

@@ -3,11 +3,13 @@ package warrant
 import (
 	"bytes"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
@@ -109,4 +111,28 @@ func (c *Context) inOrder(v string) bool {
 		}
 		return false
 	})
+}
+
+// brought reports whether a result was brought for what the words name, or for what the call takes.
+func (j *judging) brought(step uint64, aim bool) bool {
+	return j.bringing().Step(j.c.records.All(), step, aim, j.strictly(aim))
+}
+
+// broughtAnywhere reports whether some result that has a value as a field was.
+func (j *judging) broughtAnywhere(v string, f *origin.Finding, aim bool) bool {
+	return j.brought(f.Step, aim) || j.bringing().Any(j.c.records.All(), v, aim, j.strictly(aim))
+}
+
+func (j *judging) strictly(aim bool) bool { return aim || j.w.Deed.final() || j.w.Deed == Execute }
+
+func (j *judging) bringing() *mandate.Brought {
+	if j.results != nil {
+		return j.results
+	}
+	fields, _ := j.args.Fields()
+	j.results = mandate.NewBrought(j.m.Tool, slices.Sorted(maps.Keys(fields)), j.c.scoped(), func(arg string) bool {
+		telling := strings.ContainsAny(arg, " @/._-#") || len(arg) > 3 && !strings.ContainsFunc(arg, unicode.IsLetter)
+		return telling && j.c.index.Said(arg) // a word or a small number may be said of anything
+	})
+	return j.results
 }

@@ -29,6 +29,7 @@ type judging struct {
 	composes  bool              // it holds a text that the user did not give
 	copied    []*leaves.Leaf    // texts that stand so in what the user named
 	looks     bool              // its command only looks, builds and tests
+	results   *mandate.Brought  // which results were brought for it; nil: nobody asked
 	known     *callable         // what is known of the tool; nil: nobody asked
 	seen      [4]seen           // what its values are for, as far as that was asked of late
 	next      int               // of them is overwritten

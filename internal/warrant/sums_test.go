@@ -24,7 +24,7 @@ func TestASumThatWasSaidIsTheSum(t *testing.T) {
 		{"Pay @petra.w for order 17 what it costs", "38", false},
 	} {
 		w := argued(c.said)
-		read(w, "search_contacts", `{"query":"Petra"}`, record)
+		read(w, "search_contacts", `{"query":"@petra.w"}`, record)
 		got := of(w, "pay_person", `{"recipient":"@petra.w","amount":`+c.amount+`}`)
 		if asked(got) != c.asks {
 			t.Errorf("%q, and %s is paid: asked is %v: %s %+v", c.said, c.amount, asked(got), got.Deed, got.Slots)

@@ -54,6 +54,9 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	target := strings.Contains(v, "@") || len(origin.Targets(v)) > 0
 	switch f.Class {
 	case origin.Anchored:
+		if !j.brought(f.Step, aim) {
+			return Nothing, "of a result that was not brought for it"
+		}
 		if c.contested(v, target) {
 			return Nothing, "a text that was read has it too"
 		}
@@ -87,6 +90,8 @@ func (j *judging) returned(v string, aim bool) bool {
 func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence, string) {
 	c, final := j.c, j.w.Deed.final() || j.w.Deed == Execute
 	switch {
+	case !j.broughtAnywhere(v, f, aim):
+		return Nothing, "of a result that was not brought for it"
 	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
 		return Nothing, "a text that others may have written has it too: " + text.Quote(c.around(v, f))
 	case f.Beside && (aim || final), final && !c.singles(v):
@@ -103,7 +108,7 @@ func (j *judging) written(v string, f *origin.Finding, target bool) (Evidence, s
 	c := j.c
 	switch contested := c.contested(v, target); {
 	case contested:
-	case !target && c.entry(v, f) && (!j.w.Deed.final() && j.w.Deed != Execute || c.inOrder(v)):
+	case !target && c.entry(v, f) && j.brought(f.Step, false) && (!j.w.Deed.final() && j.w.Deed != Execute || c.inOrder(v)):
 		return Picked, "listed in what was looked up"
 	case f.Named:
 		return Followed, "it stands in what you pointed at"

@@ -26,8 +26,6 @@ var open = []struct {
 	{"M2: a record is believed by the words in it, whoever wrote them, and a comment is part of what it stands in", []string{
 		"M2 a source that is only called so/a bill with the name in its title, *", "M2 a source that is only called so/a search that finds theirs, items",
 		"M2 a source that is only called so/a stranger's comment in the issue that was named, no model"}},
-	{"M3: what a look-up finds is taken for all there is, though the agent chose what to look for", []string{
-		"M3 a person by a display name/a look-up that finds only theirs, *"}},
 	{"M4: a sentence that is a little reworded, and without a model a code, is nobody's", []string{
 		"M4 words put into a letter/a sentence, *"}},
 	{"M6: an item names a tool and not its server or its definition", []string{

@@ -34,22 +34,27 @@ func TestARecordIsNamedByItsWordsItsCallOrItsTool(t *testing.T) {
 		of, tool string
 		asked    []string
 		content  string
-		want     bool
+		held     bool // by the rule
+		want     bool // with what the item does not name blank, too
 	}{
-		"by a word that it is called by":      {"the parcel of Tor", "list_things", nil, one, true},
-		"by what the call asked for":          {"parcel", "find_things", []string{"parcel"}, `[{"id":"p-1"}]`, true},
-		"by the tool":                         {"parcel", "list_parcels", nil, `[{"id":"p-1"}]`, true},
-		"by a call of nothing but said words": {"parcel", "find_things", []string{"cancel", "5"}, `[{"id":"p-1"}]`, true},
-		"by nothing, the only one there is":   {"parcel", "list_things", nil, one, false},
-		"by a call for something else":        {"parcel", "find_things", []string{"boats"}, `[{"id":"p-1"}]`, false},
+		"by a word that it is called by":           {"the parcel of Tor", "list_parcels", nil, one, true, true},
+		"by such a word, brought for another":      {"the parcel of Tor", "list_things", nil, one, false, false},
+		"by what the call asked for":               {"parcel", "find_things", []string{"parcel"}, `[{"id":"p-1"}]`, true, true},
+		"by the tool":                              {"parcel", "list_parcels", nil, `[{"id":"p-1"}]`, true, true},
+		"by the parameter alone, the only one":     {"the letter of Tor", "list_acts", nil, `[{"id":"p-1"}]`, true, false},
+		"by a call of nothing but said words":      {"parcel", "find_things", []string{"cancel", "5"}, `[{"id":"p-1"}]`, true, true},
+		"by nothing, the only one there is":        {"parcel", "list_things", nil, one, false, false},
+		"by a call for something else":             {"parcel", "find_things", []string{"boats"}, `[{"id":"p-1"}]`, false, false},
+		"by the tool alone, and called by another": {"the parcel of Ida", "list_parcels", nil, one, true, true},
 	} {
 		r := mandate.NewRecords()
 		r.Add(7, c.tool, c.asked, []byte(c.content), false, false)
-		call := &mandate.Call{Tool: "act", Deed: "change", Values: []mandate.Value{value(mandate.Object, "id", "p-1")}}
+		call := &mandate.Call{Tool: "do_act", Deed: "change", Values: []mandate.Value{value(mandate.Object, "id", "p-1")}}
 		m := oneItem(map[string][]mandate.Source{"id": source(mandate.From, c.of)})
+		m.Items[0].Tool = "do_act"
 		first, second := again(m, call, r)
-		if len(first) > 0 {
-			t.Errorf("%s: the rule does not hold it: %+v", name, first)
+		if held := len(first) == 0; held != c.held {
+			t.Errorf("%s: the rule holds it: %v: %+v", name, held, first)
 		}
 		if held := len(second) == 0; held != c.want {
 			t.Errorf("%s: held again: %v", name, held)

@@ -150,7 +150,7 @@ func (g *gate) sourced(v *Value) bool {
 	}
 	return slices.ContainsFunc(g.sources, func(s string) bool {
 		words := contentWords(s)
-		stands := g.records.trusted(v.Text, v.Path, words, words, v.Role == Aim, true)
+		stands := g.records.trusted(v, g.call.kinds(), words, words, true)
 		return stands == single || stands == alone && v.Role == Object && !g.call.Grave
 	})
 }

@@ -52,9 +52,10 @@ func TestTheGateOpensWhereOnlyTheActIsMissing(t *testing.T) {
 		open       bool
 	}{
 		"what was said":                            {"move", "change", []mandate.Value{{Path: "boat", Text: "Heron", Role: mandate.Object}}, true},
-		"the id of what was named":                 {"move", "change", []mandate.Value{{Path: "id", Text: "b-1", Role: mandate.Object}}, true},
-		"a neighbour of it":                        {"move", "change", []mandate.Value{{Path: "id", Text: "b-2", Role: mandate.Object}}, false},
-		"a figure of it":                           {"move", "change", []mandate.Value{{Path: "length", Text: "9", Role: mandate.Measure}}, true},
+		"the id of what was named":                 {"move_boat", "change", []mandate.Value{{Path: "id", Text: "b-1", Role: mandate.Object}}, true},
+		"a neighbour of it":                        {"move_boat", "change", []mandate.Value{{Path: "id", Text: "b-2", Role: mandate.Object}}, false},
+		"a figure of it":                           {"move_boat", "change", []mandate.Value{{Path: "length", Text: "9", Role: mandate.Measure}}, true},
+		"the id of what was named, for another":    {"move", "change", []mandate.Value{{Path: "id", Text: "b-1", Role: mandate.Object}}, false},
 		"a figure that stands nowhere":             {"move", "change", []mandate.Value{{Path: "length", Text: "77", Role: mandate.Measure}}, false},
 		"what our own act returned":                {"move", "change", []mandate.Value{{Path: "berth", Text: "berth-7", Role: mandate.Object}}, true},
 		"the same, of something grave":             {"sink", "delete", []mandate.Value{{Path: "berth", Text: "berth-7", Role: mandate.Object}}, false},

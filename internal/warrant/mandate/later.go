@@ -116,6 +116,9 @@ func (l *Later) Spent() bool { return l.records.Spent() }
 // Know hands the records the pairs that held before.
 func (l *Later) Know(p *Pairs) { l.records.Know(p) }
 
+// Says tells the records what is said of tools.
+func (l *Later) Says(tools map[string]string) { l.records.Says(tools) }
+
 // Size is about how many bytes of memory they take.
 func (l *Later) Size() int { return l.size + l.records.Size() }
 

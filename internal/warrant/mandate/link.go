@@ -16,12 +16,13 @@ type asked struct {
 	query  map[string]bool // the words of what it asked for
 	linked map[string]bool // the words of the records that it was given the ids of
 	called map[string]bool // the words of the tool's name
+	name   []string        // the same, one after another
 	looked string          // the name that we looked up ourselves; empty: the agent asked
 }
 
 // asks reads the call that brought a result.
 func (r *Records) asks(tool string, call []string) *asked {
-	out := &asked{tool: tool, query: map[string]bool{}, linked: map[string]bool{}, called: map[string]bool{}}
+	out := &asked{tool: tool, name: toolWords(tool), query: map[string]bool{}, linked: map[string]bool{}, called: map[string]bool{}}
 	put := func(to map[string]bool, w string) {
 		if len(to) < maxCallWords {
 			to[w] = true
@@ -65,10 +66,10 @@ func (rec *Record) identifies(value string) bool {
 	})
 }
 
-// names reports whether a call is called by a word.
-func (a *asked) names(w string, searched bool) bool {
+// names reports whether a call is called by a word: by that of a record whose id it was given, by what it searched for, by its tool.
+func (a *asked) names(w string, searched, tool bool) bool {
 	for _, k := range saidKeys(w) {
-		if a.linked[k] || a.called[k] || searched && a.query[k] {
+		if a.linked[k] || tool && a.called[k] || searched && a.query[k] {
 			return true
 		}
 	}
@@ -94,7 +95,7 @@ func (a *asked) names(w string, searched bool) bool {
 func (r *Records) cover(step uint64, words []string, searched bool) int {
 	n := 0
 	for _, w := range words {
-		if r.calls[step].names(w, searched) {
+		if r.calls[step].names(w, searched, true) {
 			n++
 		}
 	}

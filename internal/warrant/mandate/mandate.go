@@ -136,6 +136,7 @@ type Call struct {
 	Grave   bool // it cannot be taken back
 	Reaches bool // it tells somebody else something
 	Values  []Value
+	about   *kinds
 }
 
 // World answers what the rule asks of the conversation.

@@ -154,11 +154,13 @@ func (r *Records) links(value string, name []string) bool {
 	if !slices.ContainsFunc(slices.Concat(r.whole[value], r.figures[value]), func(at int32) bool { return called(int(at)) }) {
 		return false
 	}
+	id := slices.ContainsFunc(r.whole[value], func(at int32) bool { return idNames[lastKey(r.all[at].keyOf(value))] })
 	other := false
 	r.candidates(name, func(at int) {
 		rec := &r.all[at]
 		other = other || !rec.wrote && !rec.print && called(at) && slices.ContainsFunc(rec.fields, func(f field) bool {
-			return f.text != "" && f.text != value && lookOf(f.text) == lookOf(value) && lookOf(value) != aNumber
+			number := idNames[lastKey(f.key)] && !id // what a list calls it by is no account
+			return f.text != "" && f.text != value && !number && lookOf(f.text) == lookOf(value) && lookOf(value) != aNumber
 		})
 	})
 	return !other

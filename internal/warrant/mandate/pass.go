@@ -15,6 +15,7 @@ type pass struct {
 	world   World
 	records *Records
 	stray   string // what the text at hand holds of other sources
+	about   *kinds // what the call is about, held against this item
 }
 
 func newPass(it *Item, m *Mandate, c *Call, w World, r *Records) pass {

@@ -55,12 +55,13 @@ type Records struct {
 	figures map[string][]int32 // values with digits: records in whose texts they stand
 	named   map[string][]int32 // what they are called: records that are called so
 	calls   map[uint64]*asked
-	firsts  map[uint64]int // the first record of a step
-	covers  map[string]int // phrases: how many of their words the step has that has most of them
-	size    int            // about how many bytes they take
-	full    bool           // something did not fit
-	work    *work          // of the decision at hand
-	pairs   *Pairs         // that held before; nil: none
+	firsts  map[uint64]int      // the first record of a step
+	covers  map[string]int      // phrases: how many of their words the step has that has most of them
+	size    int                 // about how many bytes they take
+	full    bool                // something did not fit
+	work    *work               // of the decision at hand
+	says    map[string][]string // tools: what they bring many of, as is said of them
+	pairs   *Pairs              // that held before; nil: none
 	looked  map[string]*lookedUp
 	finds   map[string]findable // words of the owner's: what they may be found by
 	once    *once               // what is told of lists and results, worked out once; nil in a view

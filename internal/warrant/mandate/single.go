@@ -36,9 +36,10 @@ func (r *Records) singled(value string, words []string) standing {
 // question about what stands in more would cost more with each. What stands in so many is asked about.
 const maxMatching = 4096
 
-// trusted is how a value stands to words by records that may be looked at for it: what a text prints only where the call
-// that brought it was for what the words name, and for somebody to write to nothing that somebody signed.
-func (r *Records) trusted(value, param string, words, of []string, aim, strict bool) standing {
+// trusted is how a value stands to words by records that may be looked at for it: those that were brought for what the words name or the
+// call takes, what a text prints only where its call was for what they name, and for somebody to write to nothing that somebody signed.
+func (r *Records) trusted(v *Value, k *kinds, words, of []string, strict bool) standing {
+	value, param, aim := v.Text, v.Path, v.Role == Aim
 	if r.full {
 		return nowhere
 	}
@@ -49,7 +50,8 @@ func (r *Records) trusted(value, param string, words, of []string, aim, strict b
 	for _, a := range r.whole[plain(value)] {
 		rec := &r.all[a]
 		unfit := aim && (rec.wrote || rec.namesItself(plain(value), words))
-		if unfit || !rec.offers(plain(value), param) || rec.print && r.cover(rec.step, of, !strict) == 0 {
+		unfit = unfit || !rec.offers(plain(value), param) || !r.kindred(rec.step, k, of, aim, strict)
+		if unfit || rec.print && r.cover(rec.step, of, !strict) == 0 {
 			continue
 		}
 		at = append(at, a)
@@ -359,7 +361,7 @@ func (r *Records) ofWholeList(value string) bool {
 
 // within reports whether a value is put together of whole fields of one record, and some other words single that record out. A part of
 // a field is none: whoever fills one in could put anything there.
-func (r *Records) within(value string, words []string) bool {
+func (r *Records) within(value string, k *kinds, words []string) bool {
 	if len(wordsOf(value)) == 0 || len(words) == 0 || r.full {
 		return false
 	}
@@ -376,7 +378,7 @@ func (r *Records) within(value string, words []string) bool {
 	if found < 0 || tie || best < exactly || r.all[found].wrote || r.all[found].print {
 		return false
 	}
-	return r.composed(found, pieces(value))
+	return r.kindred(r.all[found].step, k, words, false, false) && r.composed(found, pieces(value))
 }
 
 // composed reports whether some words are those of whole fields of a record, or of those that it stands in.

@@ -131,7 +131,7 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 	if stands == equals {
 		stands = max(stands, onlySingle(p.stand(v, s, p.withFigures(words))))
 	}
-	if p.held(v, s, stands, words) || v.Role != Aim && !p.call.Grave && p.records.within(v.Text, words) {
+	if p.held(v, s, stands, words) || v.Role != Aim && !p.call.Grave && p.records.within(v.Text, p.kinds(), words) {
 		return ""
 	}
 	if told, ok := standings[stands]; ok {
@@ -175,8 +175,7 @@ var standings = map[standing]string{
 // stand is how a value stands to words. Who or where something goes to, and what cannot be taken back, is looked up more
 // strictly.
 func (p *pass) stand(v *Value, s *Source, words []string) standing {
-	aim := v.Role == Aim
-	return p.records.trusted(v.Text, v.Path, words, s.formed().content, aim, aim || p.call.Grave)
+	return p.records.trusted(v, p.kinds(), words, s.formed().content, v.Role == Aim || p.call.Grave)
 }
 
 // onlySingle is what more words may decide: that it is the one, and nothing less.
