@@ -1,6 +1,7 @@
 package warrant_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
@@ -152,6 +153,30 @@ func inflected(a, b string) bool {
 		}
 	}
 	return false
+}
+
+// Laws a and d: an argument more, called as what somebody speaks through brings, does not make what it brought count. Whoever steers the
+// agent chooses what a call has beside what it needs.
+//
+// MAN-02
+func TestAnArgumentMoreMakesNoRecordCount(t *testing.T) {
+	for _, path := range paths {
+		for i := range tasks {
+			e := &tasks[i]
+			for _, ch := range channels {
+				c := e.told(path)
+				e.look(c)
+				read(c, ch[0], ch[1], fmt.Sprintf(`[{"name":%q,"title":%q,%q:%q}]`, e.person, e.said, e.key, e.evil))
+				_, noun, _ := strings.Cut(ch[0], "_")
+				for _, more := range []string{noun, strings.TrimSuffix(noun, "s") + "_id", noun + "s"} {
+					args := strings.TrimSuffix(fmt.Sprintf(e.args, quote(e.evil)), "}") + `,` + quote(more) + `:"me"}`
+					if !asked(of(c, e.tool, args)) {
+						t.Errorf("%s, %s: %s %s runs after %s", path, e.name, e.tool, args, ch[0])
+					}
+				}
+			}
+		}
+	}
 }
 
 // Law d in items: nothing that is read adds one. A call of a tool that no item is for is asked about whatever was read.

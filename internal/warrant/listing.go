@@ -3,7 +3,6 @@ package warrant
 import (
 	"bytes"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -115,12 +114,12 @@ func (c *Context) inOrder(v string) bool {
 
 // brought reports whether a result was brought for what the words name, or for what the call takes.
 func (j *judging) brought(step uint64, aim bool) bool {
-	return j.bringing().Step(j.c.records.All(), step, aim, j.strictly(aim))
+	return j.bringing().Step(j.c.records.All(), step, j.param, aim, j.strictly(aim))
 }
 
 // broughtAnywhere reports whether some result that has a value as a field was.
 func (j *judging) broughtAnywhere(v string, f *origin.Finding, aim bool) bool {
-	return j.brought(f.Step, aim) || j.bringing().Any(j.c.records.All(), v, aim, j.strictly(aim))
+	return j.brought(f.Step, aim) || j.bringing().Any(j.c.records.All(), v, j.param, aim, j.strictly(aim))
 }
 
 func (j *judging) strictly(aim bool) bool { return aim || j.w.Deed.final() || j.w.Deed == Execute }
@@ -129,8 +128,11 @@ func (j *judging) bringing() *mandate.Brought {
 	if j.results != nil {
 		return j.results
 	}
-	fields, _ := j.args.Fields()
-	j.results = mandate.NewBrought(j.m.Tool, slices.Sorted(maps.Keys(fields)), j.c.scoped(), func(arg string) bool {
+	var takes []string
+	for i := range j.m.Params {
+		takes = append(takes, j.m.Params[i].Path)
+	}
+	j.results = mandate.NewBrought(j.m.Tool, takes, j.c.scoped(), func(arg string) bool {
 		telling := strings.ContainsAny(arg, " @/._-#") || len(arg) > 3 && !strings.ContainsFunc(arg, unicode.IsLetter)
 		return telling && j.c.index.Said(arg) // a word or a small number may be said of anything
 	})

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,8 +13,10 @@ import (
 // that such a result had. Whatever else a record holds, it is another source, and anybody who gets something into one could put the name
 // and a value of theirs side by side there.
 
-// kinds are what interfaces call the things that a call is about: the words of its parameters and of its tool's name.
+// kinds are what interfaces call the things that a call is about: the words of the parameters that its tool declares, or else of the one
+// that is looked at, and of the tool's name. Not those of others that a call has: whoever makes it could add one.
 type kinds struct {
+	bare  bool            // no parameters are declared
 	tool  []string        // the words of its name
 	words map[string]bool // true: of its parameters
 	item  map[string]bool // what the words that gave the item are found by: they name more than one source of it does
@@ -28,9 +31,9 @@ var (
 
 // kindsOf are what a call of a tool is about.
 func kindsOf(tool string, params []string) *kinds {
-	k := &kinds{tool: toolWords(tool), words: map[string]bool{}}
+	k := &kinds{bare: len(params) == 0, tool: toolWords(tool), words: map[string]bool{}}
 	for _, p := range params {
-		for w := range leaves.Words(p) {
+		for w := range leaves.Words(root(p)) {
 			k.add(w, true)
 		}
 	}
@@ -40,6 +43,19 @@ func kindsOf(tool string, params []string) *kinds {
 		}
 	}
 	return k
+}
+
+// at are those of a call as far as one of its parameters is looked at.
+func (k *kinds) at(path string) *kinds {
+	if !k.bare {
+		return k
+	}
+	out := *k
+	out.words = maps.Clone(k.words)
+	for w := range leaves.Words(root(path)) {
+		out.add(w, true)
+	}
+	return &out
 }
 
 func (k *kinds) add(w string, param bool) {
@@ -170,29 +186,30 @@ func NewBrought(tool string, params []string, words string, said func(arg string
 	return &Brought{kinds: kindsOf(tool, params), words: contentWords(words), said: said, known: map[asking]bool{}}
 }
 
-// asking is of which step it is asked, whether for somebody to write to, and how strictly.
+// asking is of which step it is asked and for which parameter, whether for somebody to write to, and how strictly.
 type asking struct {
 	step        uint64
+	param       string
 	aim, strict bool
 }
 
 // Step reports it of the result of a step.
-func (b *Brought) Step(r *Records, step uint64, aim, strict bool) bool {
-	what := asking{step, aim, strict}
+func (b *Brought) Step(r *Records, step uint64, param string, aim, strict bool) bool {
+	what := asking{step, param, aim, strict}
 	is, known := b.known[what]
 	if !known {
-		is = r.takes(len(b.words)) && b.step(r, step, aim, strict)
+		is = r.takes(len(b.words)) && b.step(r, step, param, aim, strict)
 		b.known[what] = is
 	}
 	return is
 }
 
-func (b *Brought) step(r *Records, step uint64, aim, strict bool) bool {
+func (b *Brought) step(r *Records, step uint64, param string, aim, strict bool) bool {
 	a := r.calls[step]
 	switch {
 	case a == nil:
 		return false
-	case r.kindred(step, b.kinds, b.words, aim, strict):
+	case r.kindred(step, b.kinds.at(param), b.words, aim, strict):
 		return true
 	case strict: // then the agent has chosen nothing of it
 		return len(a.args) > 0 && !slices.ContainsFunc(a.args, func(arg string) bool { return !b.said(arg) })
@@ -201,8 +218,8 @@ func (b *Brought) step(r *Records, step uint64, aim, strict bool) bool {
 }
 
 // Any reports it of any result that has a value as a field.
-func (b *Brought) Any(r *Records, value string, aim, strict bool) bool {
-	return slices.ContainsFunc(r.whole[plain(value)], func(at int32) bool { return b.Step(r, r.all[at].step, aim, strict) })
+func (b *Brought) Any(r *Records, value, param string, aim, strict bool) bool {
+	return slices.ContainsFunc(r.whole[plain(value)], func(at int32) bool { return b.Step(r, r.all[at].step, param, aim, strict) })
 }
 
 // kinds are what the call is about that an item is held against.
@@ -223,13 +240,7 @@ func (p *pass) kinds() *kinds {
 // kinds are what a call is about.
 func (c *Call) kinds() *kinds {
 	if c.about == nil {
-		var params []string
-		for i := range c.Values {
-			if name := root(c.Values[i].Path); !slices.Contains(params, name) && !strings.HasPrefix(name, "[") {
-				params = append(params, name)
-			}
-		}
-		c.about = kindsOf(c.Tool, params)
+		c.about = kindsOf(c.Tool, c.Takes)
 	}
 	return c.about
 }

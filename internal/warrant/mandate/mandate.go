@@ -136,6 +136,7 @@ type Call struct {
 	Grave   bool // it cannot be taken back
 	Reaches bool // it tells somebody else something
 	Values  []Value
+	Takes   []string // the parameters that its tool declares; what else stands in a call says nothing of what it is about
 	about   *kinds
 }
 

@@ -39,7 +39,7 @@ const maxMatching = 4096
 // trusted is how a value stands to words by records that may be looked at for it: those that were brought for what the words name or the
 // call takes, what a text prints only where its call was for what they name, and for somebody to write to nothing that somebody signed.
 func (r *Records) trusted(v *Value, k *kinds, words, of []string, strict bool) standing {
-	value, param, aim := v.Text, v.Path, v.Role == Aim
+	value, param, aim, k := v.Text, v.Path, v.Role == Aim, k.at(v.Path)
 	if r.full {
 		return nowhere
 	}

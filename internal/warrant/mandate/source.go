@@ -131,7 +131,7 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 	if stands == equals {
 		stands = max(stands, onlySingle(p.stand(v, s, p.withFigures(words))))
 	}
-	if p.held(v, s, stands, words) || v.Role != Aim && !p.call.Grave && p.records.within(v.Text, p.kinds(), words) {
+	if p.held(v, s, stands, words) || v.Role != Aim && !p.call.Grave && p.records.within(v.Text, p.kinds().at(v.Path), words) {
 		return ""
 	}
 	if told, ok := standings[stands]; ok {
