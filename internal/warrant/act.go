@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -101,14 +102,24 @@ func (j *judging) request() request {
 		}
 		r.acts = r.acts || cl.classes.Any(acting)
 		r.looks = r.looks || cl.classes.Any(vocabulary.Read)
-		if strange && len(cl.things.list) > 0 && !j.allSaid {
+		if strange && j.c.actsOn(cl) && (!j.allSaid || j.w.Deed.grave() && empty[j.c.named(j.m).verb]) {
 			continue // it asks to book something, but nobody spoke of this kind of thing
 		}
-		if j.fits(all[i]) {
+		if all[i].bare = cl.denies; j.fits(all[i]) {
 			r.said = cl.text
 		}
 	}
 	return r
+}
+
+var (
+	circumstances = list("circumstances")
+	empty         = list("empty")
+)
+
+// actsOn reports whether a clause speaks of a thing that something could be done to: when, where and for whom it is done are none.
+func (c *Context) actsOn(cl *clause) bool {
+	return slices.ContainsFunc(cl.things.list, func(id vocabulary.ThingID) bool { return !circumstances[c.vocabulary.Thing(id).Name] })
 }
 
 // mild reports whether a call can be undone and holds nothing that speaks against it. To write over what stands somewhere with words
@@ -133,5 +144,5 @@ func (j *judging) fits(found match) bool {
 	case found.class && j.slots == 0 && j.w.Deed == Pay && !n.moves:
 		return true // who buys something checks out, and says nothing of it
 	}
-	return j.allSaid && j.slots > 0 && (verb || found.nouns > 0)
+	return j.allSaid && j.slots > 0 && (verb || found.speaks())
 }

@@ -39,7 +39,16 @@ var (
 	relative = byLanguage("relative")
 	tellsNot = byLanguage("tells_not")
 	ors      = byLanguage("or")
+	needing  = byLanguage("needing")
+	needers  = byLanguage("needer")
+	releases = byLanguage("release")
+	articles = byLanguage("article")
 	titles   = every(byLanguage("titles"))
+
+	laters      = every(byLanguage("later"))
+	speaking    = every(byLanguage("speaking"))
+	infinitives = every(byLanguage("infinitive"))
+	partitive   = every(byLanguage("partitive"))
 
 	toSlots   = every(byLanguage("toward"))
 	fromSlots = every(byLanguage("away"))
@@ -59,6 +68,10 @@ var (
 	worded  = actsLists.Set("worded")
 	passing = actsLists.Set("passing")
 	wanting = actsLists.Set("wanting")
+	light   = actsLists.Set("light")
+	paying  = actsLists.Set("paying")
+
+	reaching = actsLists.Set("reaching")
 
 	same  = groups("same")
 	names = groups("names")
