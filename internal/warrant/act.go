@@ -102,7 +102,7 @@ func (j *judging) request() request {
 		}
 		r.acts = r.acts || cl.classes.Any(acting)
 		r.looks = r.looks || cl.classes.Any(vocabulary.Read)
-		if strange && j.c.actsOn(cl) && (!j.allSaid || j.w.Deed.grave() && empty[j.c.named(j.m).verb]) {
+		if strange && j.c.actsOn(cl) && (!j.allSaid || j.w.Deed == Pay && empty[j.c.named(j.m).verb]) {
 			continue // it asks to book something, but nobody spoke of this kind of thing
 		}
 		if all[i].bare = cl.denies; j.fits(all[i]) {
