@@ -3,7 +3,9 @@ package warrant
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
@@ -95,6 +97,7 @@ func (j *judging) request() request {
 		spoken = spoken || all[i].nouns > 0
 		r.near = r.near || all[i].nouns > 0 || all[i].soft > 0
 	}
+	j.picks = nil
 	strange := !spoken && j.c.named(j.m).thing && (j.w.Deed.grave() || j.w.Deed == Create)
 	for i, cl := range clauses {
 		if !cl.orders() {
@@ -107,15 +110,35 @@ func (j *judging) request() request {
 		}
 		if all[i].bare = cl.denies; j.fits(all[i]) {
 			r.said = cl.text
+			j.pick(cl, &all[i])
 		}
 	}
 	return r
+}
+
+// pick notes what a clause that asks for a call chooses by its verb: who closes an issue wants its state closed. It speaks of the thing.
+func (j *judging) pick(cl *clause, found *match) {
+	if !found.chosen || found.nouns == 0 || cl.denies {
+		return
+	}
+	for i := range j.said.choices {
+		w := &j.said.choices[i]
+		if slices.ContainsFunc(w.Acts, cl.acts.has) && w.Start == 0 {
+			j.picks = append(j.picks, w.Text)
+		}
+	}
 }
 
 var (
 	circumstances = list("circumstances")
 	empty         = list("empty")
 )
+
+// picked reports whether a slot is a choice that the words make by a verb, for an act that can be undone.
+func (j *judging) picked(miss *mandate.Missing) bool {
+	choice := miss.Role == mandate.Object || miss.Role == mandate.Measure
+	return choice && !j.w.Deed.grave() && !strings.Contains(miss.Path, ".") && slices.Contains(j.picks, strings.ToLower(miss.Value))
+}
 
 // actsOn reports whether a clause speaks of a thing that something could be done to: when, where and for whom it is done are none.
 func (c *Context) actsOn(cl *clause) bool {

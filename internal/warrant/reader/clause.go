@@ -30,7 +30,6 @@ type clause struct {
 	each      bool
 	plain     bool    // it is neither reported nor asked, and hangs on nothing
 	wished    bool    // it orders nothing, and says that its speaker wants a thing
-	released  bool    // it orders nothing, and says of a thing that something may be done with it now
 	leading   bool    // nothing stands before it in its sentence but other orders
 	before    *clause // the order before it, of which "it" may speak
 }

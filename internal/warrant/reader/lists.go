@@ -41,11 +41,9 @@ var (
 	ors      = byLanguage("or")
 	needing  = byLanguage("needing")
 	needers  = byLanguage("needer")
-	releases = byLanguage("release")
 	articles = byLanguage("article")
 	titles   = every(byLanguage("titles"))
 
-	laters      = every(byLanguage("later"))
 	speaking    = every(byLanguage("speaking"))
 	infinitives = every(byLanguage("infinitive"))
 	partitive   = every(byLanguage("partitive"))

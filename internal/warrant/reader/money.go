@@ -47,7 +47,7 @@ func (c *clause) alone(i int) bool {
 	return next.Kind != vocabulary.Plain || next.Gram.Has(vocabulary.Function) || c.capital(next) || c.from.comma(&c.words[i], next)
 }
 
-// barely reports whether a clause gives somebody a number and nothing else: "send Ann 80 for the tyres". That is money where the tool takes
+// barely reports whether a clause gives somebody a number and nothing else: "send Ann 35 for the seeds". That is money where the tool takes
 // a sum and the agent has none that sends anything but money.
 func (c *clause) barely(t *Tool) bool {
 	sum := false

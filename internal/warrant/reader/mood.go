@@ -25,10 +25,6 @@ func (s *sentence) clause(list []vocabulary.Word) *clause {
 			cl.negated = s.denied(cl)
 			return cl
 		}
-		if at := s.release(list); at >= 0 {
-			cl.verb, cl.released, cl.body = at, true, len(list)
-			return cl
-		}
 		cl.verb = s.someVerb(list)
 		cl.body = s.content(cl)
 		cl.negated = s.denied(cl)

@@ -50,8 +50,8 @@ func Read(message string, tools []Tool, table *vocabulary.Table) *mandate.Mandat
 			open = open[:0]
 		}
 		switch {
-		case (cl.wished || cl.released) && cl.plain && !cl.negated:
-			for _, tool := range fulfilling(cl, tools, table) {
+		case cl.wished && cl.plain && !cl.negated:
+			for _, tool := range wishedFor(cl, tools, table) {
 				out.Items = append(out.Items, item(cl, tool, len(out.Items)+1))
 			}
 			fallthrough

@@ -52,7 +52,7 @@ func ToolOf(name []string, m *meaning.Meaning, table *vocabulary.Table) Tool {
 	return t
 }
 
-// requests makes a request of what a tool's verb says little of: submit_leave_request requests leave.
+// requests makes a request of what a tool's verb says little of: file_absence_request requests an absence.
 func (t *Tool) requests(last *vocabulary.Word, table *vocabulary.Table) {
 	for _, id := range last.Acts {
 		if table.Act(id).Name == "request" && t.general(table) {

@@ -2,13 +2,12 @@ package reader
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
-// need is where the word stands by which somebody says that they want a thing, and no more: "we need eggs", "il me faut un taxi"; -1: they
+// need is where the word stands by which somebody says that they want a thing, and no more: "we need flour", "il me faut un plombier"; -1: they
 // do not. Whoever wants to do something, wants somebody else to, or asks, has said what: a verb, a question, another person.
 func (s *sentence) need(list []vocabulary.Word) int {
 	if s.asked || final[s.lang] || behind[s.lang] {
@@ -29,26 +28,6 @@ func (s *sentence) need(list []vocabulary.Word) int {
 		case at < 0, s.tellsMore(w, i-at):
 			return -1
 		}
-	}
-	return at
-}
-
-// release is where it is said of a thing that something may be done with it now: "the draft can go live"; -1: nowhere. Of the speaker,
-// the hearer or somebody who does it nothing is said, nor of whatever is so: "anyone", "every post".
-func (s *sentence) release(list []vocabulary.Word) int {
-	at := -1
-	for i := range list {
-		w := &list[i]
-		if releases.has(s.lang, strings.ReplaceAll(w.Text, " ", "_")) {
-			at = i
-			continue
-		}
-		if at >= 0 && !laters[w.Text] || at < 0 && !named(w) {
-			return -1
-		}
-	}
-	if s.asked || at < 1 {
-		return -1
 	}
 	return at
 }
@@ -98,26 +77,6 @@ func wishedFor(cl *clause, tools []Tool, table *vocabulary.Table) []*Tool {
 		return nil
 	}
 	return out
-}
-
-// named reports whether a word may stand in the name of a thing of which something is said.
-func named(w *vocabulary.Word) bool {
-	const not = notWished | vocabulary.Exception | vocabulary.Quantity | vocabulary.Wish | vocabulary.Speaker
-	verb := len(w.Acts) > 0 && len(w.Things) == 0 && !w.Gram.Has(vocabulary.Function)
-	return !verb && w.Gram&not == 0
-}
-
-// fulfilling are the tools that do what a clause says without ordering it.
-func fulfilling(cl *clause, tools []Tool, table *vocabulary.Table) []*Tool {
-	if cl.wished {
-		return wishedFor(cl, tools, table)
-	}
-	return releasedBy(cl, tools, table)
-}
-
-// releasedBy are the tools by which what a clause releases is done. Nothing that cannot be taken back is.
-func releasedBy(cl *clause, tools []Tool, table *vocabulary.Table) []*Tool {
-	return slices.DeleteFunc(fitting(cl, tools, table), func(t *Tool) bool { return t.grave() != 0 })
 }
 
 // gets reports whether a tool's verb is one by which people get what they wish for.
