@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
-// need is where the word stands by which somebody says that they want a thing, and no more: "we need flour", "il nous faut du pain"; -1: they
-// do not. Whoever wants to do something, wants somebody else to, or asks, has said what: a verb, a question, another person.
+// need is where the word stands by which somebody says that they want a thing, and no more: "we need flour", "il nous faut du pain"; -1:
+// they do not. Whoever wants to do something, wants somebody else to, or asks, has said what: a verb, a question, another person.
 func (s *sentence) need(list []vocabulary.Word) int {
 	if s.asked || final[s.lang] || behind[s.lang] {
 		return -1
