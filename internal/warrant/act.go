@@ -2,7 +2,10 @@ package warrant
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
@@ -94,6 +97,7 @@ func (j *judging) request() request {
 		spoken = spoken || all[i].nouns > 0
 		r.near = r.near || all[i].nouns > 0 || all[i].soft > 0
 	}
+	j.picks = nil
 	strange := !spoken && j.c.named(j.m).thing && (j.w.Deed.grave() || j.w.Deed == Create)
 	for i, cl := range clauses {
 		if !cl.orders() {
@@ -101,14 +105,44 @@ func (j *judging) request() request {
 		}
 		r.acts = r.acts || cl.classes.Any(acting)
 		r.looks = r.looks || cl.classes.Any(vocabulary.Read)
-		if strange && len(cl.things.list) > 0 && !j.allSaid {
+		if strange && j.c.actsOn(cl) && (!j.allSaid || j.w.Deed == Pay && empty[j.c.named(j.m).verb]) {
 			continue // it asks to book something, but nobody spoke of this kind of thing
 		}
-		if j.fits(all[i]) {
+		if all[i].bare = cl.denies; j.fits(all[i]) {
 			r.said = cl.text
+			j.pick(cl, &all[i])
 		}
 	}
 	return r
+}
+
+// pick notes what a clause that asks for a call chooses by its verb: who closes an issue wants its state closed. It speaks of the thing.
+func (j *judging) pick(cl *clause, found *match) {
+	if !found.chosen || found.nouns == 0 || cl.denies {
+		return
+	}
+	for i := range j.said.choices {
+		w := &j.said.choices[i]
+		if slices.ContainsFunc(w.Acts, cl.acts.has) && w.Start == 0 {
+			j.picks = append(j.picks, w.Text)
+		}
+	}
+}
+
+var (
+	circumstances = list("circumstances")
+	empty         = list("empty")
+)
+
+// picked reports whether a slot is a choice that the words make by a verb, for an act that can be undone.
+func (j *judging) picked(miss *mandate.Missing) bool {
+	choice := miss.Role == mandate.Object || miss.Role == mandate.Measure
+	return choice && !j.w.Deed.grave() && !strings.Contains(miss.Path, ".") && slices.Contains(j.picks, strings.ToLower(miss.Value))
+}
+
+// actsOn reports whether a clause speaks of a thing that something could be done to: when, where and for whom it is done are none.
+func (c *Context) actsOn(cl *clause) bool {
+	return slices.ContainsFunc(cl.things.list, func(id vocabulary.ThingID) bool { return !circumstances[c.vocabulary.Thing(id).Name] })
 }
 
 // mild reports whether a call can be undone and holds nothing that speaks against it. To write over what stands somewhere with words
@@ -133,5 +167,5 @@ func (j *judging) fits(found match) bool {
 	case found.class && j.slots == 0 && j.w.Deed == Pay && !n.moves:
 		return true // who buys something checks out, and says nothing of it
 	}
-	return j.allSaid && j.slots > 0 && (verb || found.nouns > 0)
+	return j.allSaid && j.slots > 0 && (verb || found.speaks())
 }

@@ -203,6 +203,9 @@ func (c *Context) hear(text string) {
 	c.user.hear(&u)
 	c.ask(text)
 	c.index.User(u.Words)
+	if parted := c.vocabulary.Parted(u.Words); parted != "" {
+		c.index.User(parted)
+	}
 	for _, p := range u.Pasted {
 		c.pasted(p)
 	}

@@ -34,7 +34,7 @@ func (j *judging) bind(values []leaves.Leaf) {
 		j.confirmed(m, got.Item, call, w)
 	}
 	for i := range got.Missing {
-		if miss := &got.Missing[i]; !j.granted(miss) && (j.promises == nil || miss.Contradicts()) {
+		if miss := &got.Missing[i]; !j.picked(miss) && !j.granted(miss) && (j.promises == nil || miss.Contradicts()) {
 			j.unbind(miss)
 		}
 	}

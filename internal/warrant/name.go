@@ -107,9 +107,13 @@ type match struct {
 	class  bool // it asks for an act of that class, and the tool's verb stands for all of them
 	full   bool // it has every word of the tool's name
 	chosen bool // it asks for what the arguments choose
+	bare   bool // it denies something: to speak of a thing in it asks for nothing
 	nouns  int  // words of the tool's name that it has
 	soft   int  // words of its parameters that it has
 }
+
+// speaks reports whether a clause speaks of what the tool acts on, and denies nothing.
+func (m *match) speaks() bool { return m.nouns > 0 && !m.bare }
 
 // lacks reports whether a clause has a verb that stands for any act of its class, and no word for what the tool does it to: who
 // creates a note creates no post.

@@ -34,6 +34,7 @@ type judging struct {
 	seen      [4]seen           // what its values are for, as far as that was asked of late
 	next      int               // of them is overwritten
 	said      said              // what its arguments say of the act
+	picks     []string          // choices that the words make by their verbs
 	terminal  bool              // what it runs is given a terminal
 	outer     *meaning.Meaning  // the tool that the call at hand stands in, where that does something itself
 	beside    []leaves.Leaf     // what that tool is given beside the call

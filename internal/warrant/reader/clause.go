@@ -29,6 +29,7 @@ type clause struct {
 	condition string // the words that it hangs on
 	each      bool
 	plain     bool    // it is neither reported nor asked, and hangs on nothing
+	wished    bool    // it orders nothing, and says that its speaker wants a thing
 	leading   bool    // nothing stands before it in its sentence but other orders
 	before    *clause // the order before it, of which "it" may speak
 }

@@ -39,7 +39,14 @@ var (
 	relative = byLanguage("relative")
 	tellsNot = byLanguage("tells_not")
 	ors      = byLanguage("or")
+	needing  = byLanguage("needing")
+	needers  = byLanguage("needer")
+	articles = byLanguage("article")
 	titles   = every(byLanguage("titles"))
+
+	speaking    = every(byLanguage("speaking"))
+	infinitives = every(byLanguage("infinitive"))
+	partitive   = every(byLanguage("partitive"))
 
 	toSlots   = every(byLanguage("toward"))
 	fromSlots = every(byLanguage("away"))
@@ -59,6 +66,10 @@ var (
 	worded  = actsLists.Set("worded")
 	passing = actsLists.Set("passing")
 	wanting = actsLists.Set("wanting")
+	light   = actsLists.Set("light")
+	paying  = actsLists.Set("paying")
+
+	reaching = actsLists.Set("reaching")
 
 	same  = groups("same")
 	names = groups("names")

@@ -72,6 +72,9 @@ const (
 // fit is how well a clause asks for a tool; 0: it does not.
 func fit(cl *clause, t *Tool, table *vocabulary.Table) int {
 	things := cl.things(table)
+	if cl.wants(table) {
+		things = cl.direct(table)
+	}
 	v := cl.means(t, &things, table)
 	hit, missed := 0, 0
 	for i := range t.nouns {
@@ -80,6 +83,9 @@ func fit(cl *clause, t *Tool, table *vocabulary.Table) int {
 		} else {
 			missed++
 		}
+	}
+	if v.paid || v.told { // what is sent is the money, and who is told something is who is contacted
+		v.near, hit = true, max(hit, 1)
 	}
 	switch {
 	case v.very && hit > 0:
@@ -92,8 +98,14 @@ func fit(cl *clause, t *Tool, table *vocabulary.Table) int {
 	return 0
 }
 
-// sense is what the verb of a clause is to a tool: its very verb, one that stands for it, one that no other tool has.
-type sense struct{ very, near, alone bool }
+// wants reports whether the verb of a clause is a wish for a thing.
+func (c *clause) wants(table *vocabulary.Table) bool {
+	return slices.ContainsFunc(c.words[c.verb].Acts, func(id vocabulary.ActID) bool { return wanting[table.Act(id).Name] })
+}
+
+// sense is what the verb of a clause is to a tool: its very verb, one that stands for it, one that no other tool has; money that is given,
+// somebody who is told something.
+type sense struct{ very, near, alone, paid, told bool }
 
 // means is what the verb of a clause is to a tool. For what cannot be taken back it must name the act itself.
 func (c *clause) means(t *Tool, things *objects, table *vocabulary.Table) sense {
@@ -101,18 +113,26 @@ func (c *clause) means(t *Tool, things *objects, table *vocabulary.Table) sense 
 	v := sense{very: t.verb != "" && t.verb == verb.Text && t.grave() == 0}
 	for _, id := range verb.Acts {
 		act := table.Act(id)
-		money := t.grave() == vocabulary.Pay && moneyed[act.Name] && things.thing("money")
+		money := t.grave() == vocabulary.Pay && c.givesMoney(&act, t, things, table)
 		wished := t.grave() == vocabulary.Pay && wanting[act.Name]
 		if g := t.grave(); g != 0 && !act.Classes.Any(g) && !money && !wished {
 			continue
 		}
+		v.told = v.told || passing[act.Name] && t.reaches
 		for _, own := range t.acts {
-			v.very = v.very || own == id
-			v.alone = v.alone || own == id && !generic[act.Name] && c.from.verbs[id] == 1 && t.grave() == 0
-			v.near = v.near || same[act.Name][table.Act(own).Name] || generic[table.Act(own).Name] && t.makes(names[act.Name], table)
+			v.add(id, own, t, c, table)
+			v.paid = v.paid || money && t.pays(own, table)
 		}
 	}
 	return v
+}
+
+// add notes what an act of a clause's verb is to one of a tool's.
+func (v *sense) add(id, own vocabulary.ActID, t *Tool, c *clause, table *vocabulary.Table) {
+	name, of := table.Act(id).Name, table.Act(own).Name
+	v.very = v.very || own == id
+	v.alone = v.alone || own == id && !generic[name] && c.from.verbs[id] == 1 && t.grave() == 0
+	v.near = v.near || same[name][of] || generic[of] && t.makes(names[name], table)
 }
 
 // makes reports whether a tool is named after one of some things: who refunds somebody wants create_refund.
@@ -143,6 +163,8 @@ func (c *clause) things(table *vocabulary.Table) objects {
 			out.things[table.Thing(id).Name] = true
 		}
 		switch {
+		case w.Kind == vocabulary.Number && strings.ContainsFunc(c.from.typed.orders[w.Start:w.End], isCurrency):
+			out.things["money"] = true
 		case w.Kind == vocabulary.Path || w.Kind == vocabulary.Identifier && strings.Contains(w.Text, "."):
 			out.things["file"] = true
 		case strings.HasPrefix(w.Text, "#"):

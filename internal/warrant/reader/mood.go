@@ -20,6 +20,11 @@ func (s *sentence) clause(list []vocabulary.Word) *clause {
 		s.atBegin(cl)
 	}
 	if cl.verb < 0 {
+		if at := s.need(list); at >= 0 {
+			cl.verb, cl.wished, cl.body = at, true, len(list)
+			cl.negated = s.denied(cl)
+			return cl
+		}
 		cl.verb = s.someVerb(list)
 		cl.body = s.content(cl)
 		cl.negated = s.denied(cl)

@@ -50,6 +50,11 @@ func Read(message string, tools []Tool, table *vocabulary.Table) *mandate.Mandat
 			open = open[:0]
 		}
 		switch {
+		case cl.wished && cl.plain && !cl.negated:
+			for _, tool := range wishedFor(cl, tools, table) {
+				out.Items = append(out.Items, item(cl, tool, len(out.Items)+1))
+			}
+			fallthrough
 		case cl.plain && !cl.negated && cl.mood != ordered:
 			for _, g := range open {
 				g.detail(cl)

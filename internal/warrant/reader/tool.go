@@ -18,11 +18,13 @@ type Tool struct {
 	acts  []vocabulary.ActID // that its name means
 	nouns []vocabulary.Word  // of its name
 	verb  string             // the verb of its name that nobody knows
+
+	reaches bool // it tells somebody something, by a verb that says no more
 }
 
 // ToolOf is a tool with a name, without what it shares with others, and its meaning.
 func ToolOf(name []string, m *meaning.Meaning, table *vocabulary.Table) Tool {
-	t := Tool{Name: m.Tool, Act: m.Act, Params: m.Params}
+	t := Tool{Name: m.Tool, Act: m.Act, Params: m.Params, reaches: m.Act == meaning.Send && reaching[m.Verb]}
 	list := table.Name(strings.Join(name, "_"))
 	verb := verbOf(list)
 	for i := range list {
@@ -44,7 +46,24 @@ func ToolOf(name []string, m *meaning.Meaning, table *vocabulary.Table) Tool {
 			t.acts = append(t.acts, w.Acts...)
 		}
 	}
+	if verb >= 0 && verb < len(list)-1 {
+		t.requests(&list[len(list)-1], table)
+	}
 	return t
+}
+
+// requests makes a request of what a tool's verb says little of: file_absence_request requests an absence.
+func (t *Tool) requests(last *vocabulary.Word, table *vocabulary.Table) {
+	for _, id := range last.Acts {
+		if table.Act(id).Name == "request" && t.general(table) {
+			t.acts = append(slices.Clip(t.acts), id)
+		}
+	}
+}
+
+// general reports whether a tool's verb says little by itself.
+func (t *Tool) general(table *vocabulary.Table) bool {
+	return slices.ContainsFunc(t.acts, func(id vocabulary.ActID) bool { return generic[table.Act(id).Name] })
 }
 
 // verbOf is which word of a name says what is done: the first that is no thing, or the first; -1: none.

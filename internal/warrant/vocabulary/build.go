@@ -69,7 +69,7 @@ type builder struct {
 func newBuilder() *builder {
 	b := &builder{
 		t: &Table{
-			index: make(map[string]int32, 1<<16), starts: map[string]int32{}, clitics: map[string]bool{},
+			index: make(map[string]int32, 1<<16), starts: map[string]int32{}, clitics: map[string]bool{}, ordinals: map[string]bool{},
 			pairs: make([][]pair, 1), frames: make([][]frame, 1),
 			entries: make([]entry, 0, 1<<16), senses: make([]sense, 0, 1<<17), script: newTrie(),
 		},

@@ -39,6 +39,10 @@ func (b *builder) forms(text string) {
 			for w := range strings.FieldsSeq(right) {
 				b.t.clitics[w] = true
 			}
+		case words[0] == "ordinal":
+			for w := range strings.FieldsSeq(right) {
+				b.t.ordinals[w] = true
+			}
 		case words[0] == "leading":
 			b.t.leading = strings.Fields(right)
 		case words[0] == "between":

@@ -22,6 +22,7 @@ func (r *reader) words() []Word {
 	for i := range r.tokens {
 		r.guess(&r.tokens[i])
 		all.count(r, &r.tokens[i], 1)
+		all.phrase(m, i, 1)
 	}
 	for from := 0; from < len(r.tokens); {
 		to := from + 1
@@ -31,6 +32,7 @@ func (r *reader) words() []Word {
 		own := all
 		for i := from; i < to; i++ {
 			own.count(r, &r.tokens[i], 4)
+			own.phrase(m, i, 4)
 		}
 		first := len(out)
 		out = m.sentence(out, r.tokens[from:to], own.spoken())
@@ -50,7 +52,23 @@ func (s *score) count(r *reader, tok *token, times int32) {
 	if tok.entry < 0 || tok.written {
 		return
 	}
-	e := &r.t.entries[tok.entry]
+	s.add(&r.t.entries[tok.entry], times)
+}
+
+// phrase counts what begins with a word that means nothing by itself: "iptal et".
+func (s *score) phrase(m *meanings, at int, times int32) {
+	tok := &m.r.tokens[at]
+	if tok.entry < 0 || tok.written || m.r.t.entries[tok.entry].langs != 0 {
+		return
+	}
+	m.phrases(m.r.tokens[at:], func(k int, entry int32) {
+		if m.r.tokens[at+k-1].sentence == tok.sentence {
+			s.add(&m.r.t.entries[entry], times)
+		}
+	})
+}
+
+func (s *score) add(e *entry, times int32) {
 	n := bits.OnesCount32(uint32(e.langs))
 	if n == 0 {
 		return
@@ -85,6 +103,9 @@ func (r *reader) guess(tok *token) {
 	}
 	if tok.entry = r.begins(tok.text); tok.entry < 0 {
 		tok.entry = r.stripped(tok.text)
+	}
+	if tok.entry < 0 { // cómprame: the accent is there for the pronoun
+		tok.entry = r.enclitic(tok.text)
 	}
 }
 

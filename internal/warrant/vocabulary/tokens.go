@@ -162,11 +162,30 @@ func (r *reader) chunk(i int) int {
 		last--
 	}
 	r.split(i, last, plain)
-	if strings.ContainsAny(r.text[last:end], ".?") {
+	if strings.ContainsAny(r.text[last:end], ".?") && !r.ordinal(i, last, end) {
 		r.stop()
 	}
 	return max(end, i+1)
 }
+
+// ordinal reports whether a chunk is a day of the month, with the full stop that some languages write behind it: "vom 3. bis 14. August".
+func (r *reader) ordinal(from, last, end int) bool {
+	if r.text[last:end] != "." || last-from > 2 || strings.Trim(r.text[from:last], "0123456789") != "" {
+		return false
+	}
+	rest, ok := strings.CutPrefix(r.text[end:], " ")
+	if !ok {
+		return false
+	}
+	next := strings.IndexFunc(rest, func(c rune) bool { return !unicode.IsLetter(c) })
+	if next < 0 {
+		next = len(rest)
+	}
+	return next <= longestOrdinal && r.t.ordinals[lower(rest[:next])]
+}
+
+// longestOrdinal bounds the word that is looked up behind a day.
+const longestOrdinal = 16
 
 // breaks are the bytes that end a chunk.
 var breaks = func() (t [utf8.RuneSelf]bool) {

@@ -164,9 +164,11 @@ type Table struct {
 	frames  [][]frame // the first is empty
 	clitics map[string]bool
 	leading []string // what Arabic writes in front of words
-	special Langs    // languages whose words are known by their beginning
-	script  trie
-	faults  []string
+	// words behind a day of the month that ends in a full stop
+	ordinals map[string]bool
+	special  Langs // languages whose words are known by their beginning
+	script   trie
+	faults   []string
 }
 
 // Shipped is the embedded table, read once by whoever needs it first.
