@@ -19,7 +19,7 @@ func (b *Box) putAside(now *survey) ([]Aside, error) {
 	var errs []error
 	for _, path := range slices.Sorted(maps.Keys(now.places)) {
 		p := now.places[path]
-		if stays(now, p) {
+		if b.stands(now, p) || !b.ordered(now, p) && stays(now, p) {
 			continue
 		}
 		kept, err := b.move(now, p)
@@ -33,8 +33,8 @@ func (b *Box) putAside(now *survey) ([]Aside, error) {
 				shown = now.abs(path)
 			}
 			out = append(out, Aside{Path: shown, Kept: kept, Was: now.before.places[path].link})
-			fallthrough
-		default:
+		}
+		if err == nil && !b.ordered(now, p) { // what was ordered comes back otherwise
 			if err := now.before.putBack(path); err != nil {
 				errs = append(errs, fmt.Errorf("put back %s: %w", path, err))
 			}

@@ -45,8 +45,7 @@ func (b *Box) move(now *survey, p place) (string, error) {
 	if info, err := root.Lstat(below); err == nil && info.IsDir() {
 		_ = root.Chmod(below, info.Mode().Perm()|0o700) // a folder that cannot be written cannot be moved
 	}
-	b.asides[p.path]++
-	if b.moved >= mostAside || b.asides[p.path] > mostOfOne {
+	if !b.mayBeOrdered(now, p) && b.enough(p.path) {
 		b.dropped++
 		return "", clearAway(root, below)
 	}
@@ -55,6 +54,12 @@ func (b *Box) move(now *survey, p place) (string, error) {
 		return "", err
 	}
 	return kept, moveTo(root, below, kept)
+}
+
+// enough reports whether so much was put aside that this is not kept.
+func (b *Box) enough(path string) bool {
+	b.asides[path]++
+	return b.moved-b.given >= mostAside || b.asides[path] > mostOfOne
 }
 
 // moveTo renames what lies below a root to a path outside it.

@@ -29,6 +29,11 @@ type Box struct {
 	moved   int
 	dropped int
 
+	placed map[string]*placed // by path; as asides
+	waits  []waiting          // as asides
+	given  int                // of what was moved, how much was put in place; as asides
+	over   bool               // nothing runs in it any more
+
 	homeMu  sync.Mutex
 	homeWas map[string]string // guarded by homeMu: what the copies of the home folder were, by their SHA-256
 	homeNo  map[string]string // guarded by homeMu: changes of it that somebody said no to
@@ -55,7 +60,7 @@ func Open(w Want) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{
-		want: w, asides: map[string]int{}, jobs: map[int]*Job{}, errs: map[int]*os.File{}, asked: make(chan counts, 1),
+		want: w, asides: map[string]int{}, placed: map[string]*placed{}, jobs: map[int]*Job{}, errs: map[int]*os.File{}, asked: make(chan counts, 1),
 	}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
 	b.before = look(w.Workspace, w.Home)
