@@ -40,6 +40,7 @@ func access() map[string]need {
 		"POST /v1/box/redeem":      needAgent,
 		"POST /v1/box/ended":       needAgent,
 		"POST /v1/box/ask":         needAgent,
+		"POST /v1/box/written":     needAgent,
 		"POST /v1/agents":          needAgent,
 		"POST /v1/readings/next":   needAgent,
 		"POST /v1/readings/{id}":   needAgent,
