@@ -1,10 +1,5 @@
 package box
 
-import (
-	"slices"
-	"strings"
-)
-
 // Order is what a call of the session's own file tool does to one file, because the monitor let it. The bytes that such a call leaves
 // are the proof: whoever wrote them, they are what was allowed to stand there.
 type Order struct {
@@ -20,49 +15,4 @@ type Edit struct {
 	Old string `json:"old"`
 	New string `json:"new"`
 	All bool   `json:"all,omitzero"`
-}
-
-// outcome is what a file may hold after a call.
-type outcome struct {
-	text  string
-	after uint64
-}
-
-// outcomes are what the calls after the one that made a file what it is may have left of it: all of them up to one, or one alone, since
-// a call that was allowed may have failed. base is nil where there was no file.
-func outcomes(base *string, after uint64, path string, orders []Order) []outcome {
-	var out []outcome
-	orders = slices.DeleteFunc(slices.Clone(orders), func(o Order) bool { return o.Path != path || o.Number <= after })
-	slices.SortFunc(orders, func(a, b Order) int { return int(a.Number) - int(b.Number) }) //nolint:gosec // they are counted from 1
-	now := base
-	for i := range orders {
-		for _, from := range []*string{now, base} {
-			if text, ok := orders[i].done(from); ok {
-				out = append(out, outcome{text, orders[i].Number})
-			}
-		}
-		if text, ok := orders[i].done(now); ok {
-			now = &text
-		}
-	}
-	return out
-}
-
-// done is what a text becomes by an order; false: nothing that can be told.
-func (o *Order) done(text *string) (string, bool) {
-	switch {
-	case o.Whole:
-		return o.Text, true
-	case text == nil || len(o.Edits) == 0:
-		return "", false
-	}
-	now := *text
-	for _, e := range o.Edits {
-		switch n := strings.Count(now, e.Old); {
-		case e.Old == "" || n == 0 || n > 1 && !e.All:
-			return "", false
-		}
-		now = strings.ReplaceAll(now, e.Old, e.New)
-	}
-	return now, true
 }

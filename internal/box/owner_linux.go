@@ -30,6 +30,7 @@ type Box struct {
 	dropped int
 
 	placed map[string]*placed // by path; as asides
+	stood  map[standing]bool  // as asides
 	waits  []waiting          // as asides
 	given  int                // of what was moved, how much was put in place; as asides
 	over   bool               // nothing runs in it any more
@@ -60,7 +61,8 @@ func Open(w Want) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{
-		want: w, asides: map[string]int{}, placed: map[string]*placed{}, jobs: map[int]*Job{}, errs: map[int]*os.File{}, asked: make(chan counts, 1),
+		want: w, asides: map[string]int{}, placed: map[string]*placed{}, stood: map[standing]bool{},
+		jobs: map[int]*Job{}, errs: map[int]*os.File{}, asked: make(chan counts, 1),
 	}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
 	b.before = look(w.Workspace, w.Home)

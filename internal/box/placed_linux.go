@@ -34,6 +34,9 @@ type placed struct {
 	again int // how often it was put back since that call
 }
 
+// standing is what stood in a place at some time because it was ordered.
+type standing struct{ path, text string }
+
 // waiting is something that was put aside, and that may be what was ordered.
 type waiting struct {
 	Aside
@@ -125,22 +128,32 @@ func (b *Box) place(w *waiting, orders []Order, last bool) (left, open bool) {
 		path := filepath.Join(w.Path, below)
 		kept := filepath.Join(root.Name(), at)
 		young := !last && time.Since(w.since) < stillWritten
-		if young && beingWritten(kept) {
-			left, open = true, true
-			return nil
-		}
-		more := young && slices.ContainsFunc(orders, func(o Order) bool { return o.Path == path && o.Number > b.lastOf(path) })
+		writing := young && beingWritten(kept)
+		more := writing || young && lastOrder(path, orders) > b.lastOf(path)
 		text, info, ok := readAt(kept)
-		if ok && b.putOrdered(path, text, info, orders, more) {
+		if ok && b.putOrdered(path, text, info, orders, writing, more) {
 			return root.Remove(at)
 		}
 		if !more {
 			b.restore(path)
 		}
+		if ok && !more && b.stood[standing{path, text}] { // it was ordered, and something else was since
+			return root.Remove(at)
+		}
 		left, open = true, open || more
 		return nil
 	})
 	return left || err != nil, open
+}
+
+// lastOrder is the last call that there was about a file.
+func lastOrder(path string, orders []Order) (n uint64) {
+	for i := range orders {
+		if orders[i].Path == path {
+			n = max(n, orders[i].Number)
+		}
+	}
+	return n
 }
 
 // beingWritten reports whether somebody has a file open to write to it. Then it has no lease.
@@ -162,8 +175,9 @@ func (b *Box) lastOf(path string) uint64 {
 	return 0
 }
 
-// putOrdered puts a text in its place, if it is what was ordered. What stood there already may be about to be written, if more was ordered.
-func (b *Box) putOrdered(path, text string, info fs.FileInfo, orders []Order, more bool) bool {
+// putOrdered puts a text in its place, if it is what was ordered. While somebody writes to it nothing less will do than all that was; and
+// what stood there already may be about to be written, if more was ordered.
+func (b *Box) putOrdered(path, text string, info fs.FileInfo, orders []Order, writing, more bool) bool {
 	var base *string
 	if was, there := b.before.places[path]; there && was.saved && was.link == "" {
 		base = &was.text
@@ -176,7 +190,7 @@ func (b *Box) putOrdered(path, text string, info fs.FileInfo, orders []Order, mo
 	slices.Reverse(list) // the same text may have been ordered twice
 	i := slices.IndexFunc(list, func(o outcome) bool { return o.text == text })
 	switch {
-	case i >= 0:
+	case i >= 0 && (!writing || list[i].after == lastOrder(path, orders) && (now == nil || now.text != text)):
 		return b.put(path, placed{text: text, after: list[i].after}, info)
 	case now != nil && now.text == text && !more:
 		return b.put(path, placed{text: text, after: now.after, again: now.again + 1}, info)
@@ -235,7 +249,7 @@ func (b *Box) put(path string, p placed, like fs.FileInfo) bool {
 	}
 	p.born, p.lease = bornAt(b.before.abs(path)), fd
 	b.letGo(old)
-	b.placed[path] = &p
+	b.placed[path], b.stood[standing{path, p.text}] = &p, true
 	if there && was.saved {
 		was.text, was.info, was.born, was.back = p.text, p.info, p.born, true
 		b.before.places[path] = was

@@ -45,7 +45,10 @@ func watchFor(b *Box) *watcher {
 	if err != nil {
 		return nil
 	}
-	w := &watcher{box: b, events: os.NewFile(uintptr(fd), "watch"), number: fd, folders: map[int]string{}, guards: b.before.guards, wake: make(chan struct{}, 1)}
+	w := &watcher{
+		box: b, events: os.NewFile(uintptr(fd), "watch"), number: fd, folders: map[int]string{}, guards: b.before.guards,
+		wake: make(chan struct{}, 1),
+	}
 	if !w.follow() {
 		_ = w.events.Close()
 		return nil

@@ -35,6 +35,7 @@ type Ticket struct {
 type Grant struct {
 	Session   string   `json:"session"`
 	Call      string   `json:"call"`
+	Step      uint64   `json:"step"` // which call of the session it is
 	Workspace string   `json:"workspace"`
 	Settings  Settings `json:"settings"`
 	Taint     string   `json:"taint"`

@@ -42,6 +42,7 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 	var said struct {
 		Session   string           `json:"session"`
 		Call      string           `json:"call"`
+		Step      uint64           `json:"step"`
 		Workspace string           `json:"workspace"`
 		Taint     string           `json:"taint"`
 		Leaves    bool             `json:"leaves"`
@@ -54,7 +55,7 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 		return Grant{}, fmt.Errorf("read the server's answer: %w", err)
 	}
 	g := Grant{
-		Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint,
+		Session: said.Session, Call: said.Call, Step: said.Step, Workspace: said.Workspace, Taint: said.Taint,
 		Leaves: said.Leaves, Covered: said.Covered, Ordered: said.Ordered, Temp: said.Temp,
 	}
 	// a setting that is not known here could be one that closes something

@@ -42,6 +42,9 @@ func (s *shelf) ordered(h *held, workspace string) func(context.Context) ([]box.
 		}
 		var out []box.Order
 		for _, w := range list {
+			if w.Step <= h.grant.Step { // what it left stood there before any command, or was taken away since
+				continue
+			}
 			path := filepath.Clean(w.Path)
 			if below, ok := strings.CutPrefix(path, named+"/"); ok {
 				path = filepath.Join(real, below)

@@ -31,7 +31,7 @@ func (w *writer) Written(_ context.Context, ticket string) ([]keeper.Written, er
 func (w *writer) let(path, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.list = append(w.list, keeper.Written{Step: uint64(len(w.list) + 1), Path: path, Whole: true, Text: text})
+	w.list = append(w.list, keeper.Written{Step: uint64(len(w.list) + 11), Path: path, Whole: true, Text: text})
 }
 
 // What the host calls the workspace counts, and other folders and a monitor that does not answer order nothing.
@@ -44,13 +44,16 @@ func TestWhatWasOrderedIsOfTheWorkspace(t *testing.T) {
 	}
 	run := func(line string) string {
 		t.Helper()
-		code, out := finish(t, w.client(w.ticket("s", line, func(g *keeper.Grant) { g.Workspace = link }), line))
+		code, out := finish(t, w.client(w.ticket("s", line, func(g *keeper.Grant) { g.Workspace, g.Step = link, 11 }), line))
 		if code != 0 {
 			t.Fatal(out)
 		}
 		return out
 	}
+	let.let(filepath.Join(w.ws, ".drone.yml"), "old\n") // before the box was opened, and gone since
 	run("true")
+	w.put(filepath.Join(w.ws, ".drone.yml"), "old\n")
+	until(t, "it is put aside", func() bool { return !exists(filepath.Join(w.ws, ".drone.yml")) })
 	const flow = ".circleci/config.yml"
 	let.let(filepath.Join(link, flow), "jobs\n")
 	w.put(filepath.Join(w.ws, flow), "jobs\n")
@@ -75,7 +78,7 @@ func TestWhatWasOrderedIsOfTheWorkspace(t *testing.T) {
 	if raw, _ := os.ReadFile(filepath.Join(w.ws, flow)); string(raw) != "jobs\n" {
 		t.Errorf("%q", raw)
 	}
-	if list := keeper.AsideIn(w.data); len(list) != 2 {
+	if list := keeper.AsideIn(w.data); len(list) != 3 {
 		t.Errorf("%+v", list)
 	}
 }
