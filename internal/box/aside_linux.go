@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -201,4 +202,55 @@ func holdsFiles(dir string) bool {
 		return nil
 	})
 	return found
+}
+
+// stands reports whether a guarded place holds nothing but what was ordered, untouched.
+func (b *Box) stands(now *survey, p place) bool {
+	if len(b.placed) == 0 || p.link != "" || now.root != b.before.root {
+		return false
+	}
+	found := false
+	err := filepath.WalkDir(now.abs(p.path), func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		path, err := filepath.Rel(now.root, at)
+		if err != nil || !b.untouched(path, at) {
+			return fs.ErrInvalid
+		}
+		found = true
+		return nil
+	})
+	return err == nil && found
+}
+
+// ordered reports whether a place is one in which a file stands that was ordered: then only that may. Git's settings may change lightly.
+func (b *Box) ordered(now *survey, p place) bool {
+	return p.git == "" && now.root == b.before.root && b.placed[p.path] != nil
+}
+
+func (b *Box) untouched(path, at string) bool {
+	p := b.placed[path]
+	if p == nil {
+		return false
+	}
+	text, info, ok := readAt(at)
+	return ok && text == p.text && os.SameFile(info, p.info) && bornAt(at) == p.born && info.Mode() == p.info.Mode() &&
+		(b.over || p.file.Leased())
+}
+
+// readAt reads a small plain file.
+func readAt(path string) (string, fs.FileInfo, bool) {
+	f, err := openPlain(path)
+	if err != nil {
+		return "", nil, false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", nil, false
+	}
+	var text strings.Builder
+	n, err := io.Copy(&text, io.LimitReader(f, mostPlaced+1))
+	return text.String(), info, err == nil && n <= mostPlaced
 }

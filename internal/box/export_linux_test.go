@@ -25,12 +25,3 @@ func NoNewRights() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 
 
 // OnOwnThread has a thread of its own do something.
 func OnOwnThread(do func()) { onOwnThread(do) }
-
-// Outcomes are what a file may hold after calls.
-func Outcomes(base *string, after uint64, path string, orders []Order) []string {
-	var out []string
-	for _, o := range outcomes(base, after, path, orders) {
-		out = append(out, o.text)
-	}
-	return out
-}

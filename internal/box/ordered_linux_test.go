@@ -12,26 +12,27 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/ordered"
 )
 
 // orders are the calls of a file tool that a monitor let.
 type orders struct {
 	mu   sync.Mutex
-	list []box.Order
+	list []ordered.Order
 	err  error
 }
 
-func (o *orders) let(order box.Order) {
+func (o *orders) let(order ordered.Order) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	order.Number = uint64(len(o.list) + 1)
 	o.list = append(o.list, order)
 }
 
-func (o *orders) all(context.Context) ([]box.Order, error) {
+func (o *orders) all(context.Context) ([]ordered.Order, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return append([]box.Order(nil), o.list...), o.err
+	return append([]ordered.Order(nil), o.list...), o.err
 }
 
 // openOrdered makes a box whose monitor knows what was ordered.
@@ -47,7 +48,7 @@ func (w *world) openOrdered() (*box.Box, *orders) {
 // writes is what an agent's file tool does outside.
 func (w *world) writes(o *orders, path, text string) {
 	w.t.Helper()
-	o.let(box.Order{Path: path, Whole: true, Text: text})
+	o.let(ordered.Order{Path: path, Whole: true, Text: text})
 	w.put(filepath.Join(w.ws, path), text)
 }
 
@@ -95,15 +96,15 @@ func TestWhatWasOrderedStaysInItsPlace(t *testing.T) {
 	w.settles(".gitlab-ci.yml", "one\n")
 	w.writes(o, ".circleci/deep/config.yml", "jobs\n")
 	w.settles(".circleci/deep/config.yml", "jobs\n")
-	o.let(box.Order{Path: "CLAUDE.md", Edits: []box.Edit{{Old: "rules", New: "my rules"}}})
+	o.let(ordered.Order{Path: "CLAUDE.md", Edits: []ordered.Edit{{Old: "rules", New: "my rules"}}})
 	w.replaces("CLAUDE.md", "# my rules\n")
 	w.settles("CLAUDE.md", "# my rules\n")
-	o.let(box.Order{Path: "CLAUDE.md", Edits: []box.Edit{{Old: "my", New: "our"}}})
+	o.let(ordered.Order{Path: "CLAUDE.md", Edits: []ordered.Edit{{Old: "my", New: "our"}}})
 	w.replaces("CLAUDE.md", "# our rules\n")
 	w.settles("CLAUDE.md", "# our rules\n")
 	w.writes(o, ".gitlab-ci.yml", "two\n") // opens the file that stands there
 	w.settles(".gitlab-ci.yml", "two\n")
-	o.let(box.Order{Path: ".mcp.json", Whole: true, Text: "{}\n"})
+	o.let(ordered.Order{Path: ".mcp.json", Whole: true, Text: "{}\n"})
 	slow, err := os.Create(filepath.Join(w.ws, ".mcp.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -178,10 +179,10 @@ func TestNothingElseStandsWhereSomethingWasOrdered(t *testing.T) {
 			if early {
 				go attack()
 			}
-			o.let(box.Order{Path: "notes.txt", Whole: true, Text: "notes\n"})
-			o.let(box.Order{Path: path, Whole: true, Text: "old old\n"})
+			o.let(ordered.Order{Path: "notes.txt", Whole: true, Text: "notes\n"})
+			o.let(ordered.Order{Path: path, Whole: true, Text: "old old\n"})
 			for _, text := range []string{"old old\n", "good good\n"} {
-				o.let(box.Order{Path: path, Whole: true, Text: text})
+				o.let(ordered.Order{Path: path, Whole: true, Text: text})
 				for range 20 { // a command may be in the way
 					_ = os.Mkdir(filepath.Join(w.ws, ".circleci"), 0o755)
 					if os.WriteFile(filepath.Join(w.ws, path), []byte(text), 0o644) == nil {
@@ -248,8 +249,8 @@ func TestAnOrderIsForOneNameAndComesFromTheMonitor(t *testing.T) {
 	if code, out := w.in(b, `mkdir d; ln -s d docs`); code != 0 {
 		t.Fatal(out)
 	}
-	o.let(box.Order{Path: "docs/ci.yml", Whole: true, Text: "text\n"})
-	o.let(box.Order{Path: "GEMINI.md", Whole: true, Text: "text\n"})
+	o.let(ordered.Order{Path: "docs/ci.yml", Whole: true, Text: "text\n"})
+	o.let(ordered.Order{Path: "GEMINI.md", Whole: true, Text: "text\n"})
 	w.put(filepath.Join(w.ws, ".gitlab-ci.yml"), "text\n")
 	w.put(filepath.Join(w.ws, "AGENTS.md"), "text\n")
 	w.settles(".gitlab-ci.yml", "none")
@@ -264,35 +265,5 @@ func TestAnOrderIsForOneNameAndComesFromTheMonitor(t *testing.T) {
 	}
 	if r := w.shut(b); len(r.Aside) != 3 {
 		t.Errorf("%+v", r)
-	}
-}
-
-// What a call leaves is told by what stood there and what was ordered since, and by nothing else.
-func TestWhatACallLeavesFollowsFromWhatStoodThere(t *testing.T) {
-	base, none := "one two two\n", (*string)(nil)
-	edit := func(n uint64, old, now string, all bool) box.Order {
-		return box.Order{Number: n, Path: "p", Edits: []box.Edit{{Old: old, New: now, All: all}}}
-	}
-	for name, tt := range map[string]struct {
-		base   *string
-		after  uint64
-		orders []box.Order
-		want   string
-	}{
-		"whole":                  {none, 0, []box.Order{{Number: 1, Path: "p", Whole: true, Text: "a"}}, "a"},
-		"of another file":        {none, 0, []box.Order{{Number: 1, Path: "q", Whole: true, Text: "a"}}, ""},
-		"from before":            {&base, 3, []box.Order{{Number: 3, Path: "p", Whole: true, Text: "a"}}, ""},
-		"an edit":                {&base, 0, []box.Order{edit(1, "one", "1", false)}, "1 two two\n"},
-		"of nothing":             {none, 0, []box.Order{edit(1, "one", "1", false)}, ""},
-		"a new file by an edit":  {none, 0, []box.Order{edit(1, "", "a", false)}, "a"},
-		"not where a file is":    {&base, 0, []box.Order{edit(1, "", "a", false)}, ""},
-		"which of two":           {&base, 0, []box.Order{edit(1, "two", "2", false)}, ""},
-		"all":                    {&base, 0, []box.Order{edit(1, "two", "2", true)}, "one 2 2\n"},
-		"one after the other":    {&base, 0, []box.Order{edit(2, "1 two", "2", false), edit(1, "one", "1", false)}, "1 two two\n|2 two\n"},
-		"the first of them fell": {&base, 0, []box.Order{edit(1, "one", "1", false), edit(2, "one", "9", false)}, "1 two two\n|9 two two\n"},
-	} {
-		if got := strings.Join(box.Outcomes(tt.base, tt.after, "p", tt.orders), "|"); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
 	}
 }

@@ -23,7 +23,7 @@ func (m *management) boxRoutes() {
 	route(m, operation{http.MethodPost, "/v1/box/redeem", "redeemBox", "Use up the ticket of a command that runs in a box"}, m.redeemBox)
 	route(m, operation{http.MethodPost, "/v1/box/ended", "endBox", "Tell how a command in a box ended"}, m.endBox)
 	route(m, operation{http.MethodPost, "/v1/box/ask", "askBox", "Ask for something outside that a command in a box wants"}, m.askBox)
-	route(m, operation{http.MethodPost, "/v1/box/written", "writtenBox", "What allowed calls of the host's own file tools leave"}, m.writtenBox)
+	route(m, operation{http.MethodPost, "/v1/box/written", "writtenBox", "What allowed calls of file tools leave"}, m.writtenBox)
 }
 
 type redeemInput struct {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/ordered"
 	"github.com/tidemark/tidemark/internal/box/relay"
 )
 
@@ -54,11 +55,11 @@ type Writer interface {
 
 // Written is what one call of them leaves of one file.
 type Written struct {
-	Step  uint64     `json:"step"`
-	Path  string     `json:"path"`
-	Whole bool       `json:"whole"` // it holds Text afterwards; else Edits are made in it
-	Text  string     `json:"text"`
-	Edits []box.Edit `json:"edits"`
+	Step  uint64         `json:"step"`
+	Path  string         `json:"path"`
+	Whole bool           `json:"whole"` // it holds Text afterwards; else Edits are made in it
+	Text  string         `json:"text"`
+	Edits []ordered.Edit `json:"edits"`
 }
 
 // Settings are what the policy says of boxes. What is not said is not given.

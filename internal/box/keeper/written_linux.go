@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/ordered"
 )
 
 // by takes down the ticket of the command that came last: with it the monitor is asked what else was let in its session.
@@ -19,7 +19,7 @@ func (h *held) by(g Grant) {
 
 // ordered asks what the session's own file tools may have written to the workspace; nil: nobody can be asked. The folder's real name is
 // found out before any command runs: afterwards a link in it could be one of theirs.
-func (s *shelf) ordered(h *held, workspace string) func(context.Context) ([]box.Order, error) {
+func (s *shelf) ordered(h *held, workspace string) func(context.Context) ([]ordered.Order, error) {
 	if s.o.Writer == nil {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (s *shelf) ordered(h *held, workspace string) func(context.Context) ([]box.
 	if err != nil {
 		real = named
 	}
-	return func(ctx context.Context) ([]box.Order, error) {
+	return func(ctx context.Context) ([]ordered.Order, error) {
 		h.mu.Lock()
 		ticket := h.ticket
 		h.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *shelf) ordered(h *held, workspace string) func(context.Context) ([]box.
 			s.o.Say("ask what was ordered in session %s: %v", h.grant.Session, err)
 			return nil, err
 		}
-		var out []box.Order
+		var out []ordered.Order
 		for _, w := range list {
 			if w.Step <= h.grant.Step { // what it left stood there before any command, or was taken away since
 				continue
@@ -51,7 +51,7 @@ func (s *shelf) ordered(h *held, workspace string) func(context.Context) ([]box.
 			}
 			below, err := filepath.Rel(workspace, path)
 			if err == nil && filepath.IsAbs(path) && filepath.IsLocal(below) {
-				out = append(out, box.Order{Number: w.Step, Path: below, Whole: w.Whole, Text: w.Text, Edits: w.Edits})
+				out = append(out, ordered.Order{Number: w.Step, Path: below, Whole: w.Whole, Text: w.Text, Edits: w.Edits})
 			}
 		}
 		return out, nil
