@@ -82,12 +82,24 @@ func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", l.list, err, ErrNotHere)
 	}
+	if !ok { // a file of requirements
+		x.pinned = !x.open && (x.pinned || b.opts.Vouch.all(b.inWorkspace(l.list), x.names))
+	}
 	at := registries(manager)
 	q := Question{Program: f.Program, Verb: f.Verb, Host: at[0].host, Port: at[0].port, Packages: slices.Clone(x.names)}
 	if more := len(q.Packages) - shownPackages; more > 0 {
 		q.Packages = append(q.Packages[:shownPackages:shownPackages], fmt.Sprintf("and %d more", more))
 	}
-	return &Deed{Question: q, Ask: !x.pinned || x.open, run: x.run}, nil
+	return &Deed{Question: q, Ask: !x.pinned, run: x.run}, nil
+}
+
+// inWorkspace is a file that a command names, by its path in the workspace.
+func (b *Broker) inWorkspace(name string) string {
+	rel, err := filepath.Rel(b.opts.Want.Workspace, filepath.Join(b.dir(), filepath.FromSlash(name)))
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 // read reads a file of the workspace: one that lies in it, and is no link.

@@ -18,8 +18,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/broker"
 	"github.com/tidemark/tidemark/internal/test/boxtest"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 )
 
 // market is an office whose others are registries of packages.
@@ -362,4 +364,59 @@ func TestInstallOfWhatRequirementsLeaveOpen(t *testing.T) {
 		}
 	}
 	o.quiet("pypi.org", "files.pythonhosted.org")
+}
+
+// A file of requirements that was changed is no question where each of its lines is one that it had before others had a say, or a package
+// that the owner ordered in that version.
+func TestWhatVouchesForALineOfRequirements(t *testing.T) {
+	dir := t.TempDir()
+	path, old := filepath.Join(dir, "requirements.txt"), "nice==1.0\nold==1.0 --hash=sha256:"+strings.Repeat("0", 64)+"\n"
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(old)
+	asked := func(v *broker.Vouch, text, line string) bool {
+		t.Helper()
+		put(text)
+		f, ok := outgoing.Plain(line)
+		if !ok {
+			t.Fatal(line)
+		}
+		b := broker.New(broker.Options{Want: box.Want{Workspace: dir}, Dir: dir, Pins: broker.Pins{"requirements.txt": blob(old)}, Vouch: v})
+		d, err := b.Prepare(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Ask
+	}
+	const line = "pip install -r requirements.txt"
+	v := broker.Vouching(broker.Pins{"requirements.txt": blob(old)}, dir)
+	for text, want := range map[string]bool{
+		old: false, "nice==1.0\n": false, "nice==1.1\n": true, "nice==1.0\nnew==2.0\n": true, "nice==1.0\nnice>=1\n": true,
+	} {
+		if got := asked(v, text, line); got != want {
+			t.Errorf("%q: asked %v", text, got)
+		}
+	}
+	for _, said := range []string{"pip install new==2.0", "pip install open", "pip install low>=1", "npm install nice", line} {
+		f, _ := outgoing.Plain(said)
+		v.Ordered(f)
+	}
+	for text, want := range map[string]bool{
+		"nice==1.0\nnew==2.0\n": false, "new==2.1\n": true, "open\n": true, "low>=1\n": true, "open==1\n": true, "new==2.0; python_version > '3'\n": true,
+	} {
+		if got := asked(v, text, line); got != want {
+			t.Errorf("%q: asked %v", text, got)
+		}
+	}
+	if !asked(nil, "nice==1.0\n", line) {
+		t.Error("nothing vouches for it")
+	}
+	put("worse==1.0\n") // what is not as the repository had it when the box was made vouches for nothing
+	if v := broker.Vouching(broker.Pins{"requirements.txt": blob(old)}, dir); !asked(v, "worse==1.0\n", line) {
+		t.Error("it vouches for itself")
+	}
 }

@@ -3,9 +3,15 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 )
 
 // A file of requirements is a list of whoever keeps it by hand: it pins packages, or says from which version on they will do, and names
@@ -52,4 +58,54 @@ func (x *installing) requirements(raw []byte) ([]string, error) {
 	}
 	x.lists[x.list] = []byte(strings.Join(list, "\n") + "\n")
 	return slices.Clip(out), nil
+}
+
+// Vouch is what vouches for single lines of files of requirements, where a file is not as it was: that it had them before others had a say,
+// and packages that the owner ordered by their names and versions. It is for one session's box.
+type Vouch struct {
+	mu    sync.Mutex
+	lists map[string][]string // by path in the workspace
+	named []string            // guarded by mu
+}
+
+// mostVouching bounds how many files are read for that.
+const mostVouching = 64
+
+// Vouching reads the pinned files of a workspace that are called requirements, before anything runs in it.
+func Vouching(pins Pins, workspace string) *Vouch {
+	v := &Vouch{lists: map[string][]string{}}
+	b := &Broker{opts: Options{Want: box.Want{Workspace: workspace}}}
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		if filepath.Ext(name) != ".txt" || !strings.Contains(name, "requirements") || len(v.lists) == mostVouching {
+			continue
+		}
+		path := filepath.Join(workspace, filepath.FromSlash(name))
+		raw, err := b.read(path)
+		x := installing{lists: map[string][]byte{}}
+		if lines, bad := x.requirements(raw); err == nil && bad == nil && pins.holds(workspace, path, raw) {
+			v.lists[name] = lines
+		}
+	}
+	return v
+}
+
+// Ordered takes down what a command brought that the owner ordered.
+func (v *Vouch) Ordered(f outgoing.Form) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range f.Slots {
+		if s.Kind == "pip" && pipPinned.MatchString(s.Text) {
+			v.named = append(v.named, s.Text)
+		}
+	}
+}
+
+// all reports whether every line of a file is vouched for.
+func (v *Vouch) all(name string, lines []string) bool {
+	if v == nil {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !slices.ContainsFunc(lines, func(l string) bool { return !slices.Contains(v.lists[name], l) && !slices.Contains(v.named, l) })
 }

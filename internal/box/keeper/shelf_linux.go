@@ -86,6 +86,7 @@ type held struct {
 	way    *way
 	out    *relay.Relay
 	pins   broker.Pins
+	vouch  *broker.Vouch
 	want   box.Want // what it was made with
 	temp   temp
 
@@ -239,6 +240,7 @@ func (s *shelf) make(h *held, w box.Want) {
 	w.Guard = append(w.Guard, kept.Guard...)
 	h.record.Snapshot = kept.Name
 	h.pins = pinned(filepath.Join(s.o.Data, "pins"), h.grant.Session, w.Workspace, snapshot.Tracked(w.Workspace, isList))
+	h.vouch = broker.Vouching(h.pins, w.Workspace)
 	h.want = w
 	h.out = s.wayOut(h)
 	w.Out, w.Ordered = h.out, s.ordered(h, w.Workspace)
