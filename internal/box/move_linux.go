@@ -215,6 +215,7 @@ func (b *Box) awaits(list []Aside) (told []Aside) {
 	for _, a := range list {
 		if b.mayBeOrdered(b.before, place{path: a.Path}) {
 			b.waits = append(b.waits, waiting{Aside: a, since: time.Now()})
+			b.unasked.Add(1)
 		} else {
 			told = append(told, a)
 		}
@@ -242,7 +243,10 @@ func (b *Box) settle(orders []ordered.Order, at time.Time, last bool) (aside []A
 			wait = append(wait, w)
 			continue
 		}
-		w.asked = true
+		if !w.asked {
+			w.asked = true
+			b.unasked.Add(-1)
+		}
 		left, open := b.place(&w, orders, last)
 		switch {
 		case open:

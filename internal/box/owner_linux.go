@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -32,8 +33,10 @@ type Box struct {
 	placed map[string]*placed // by path; as asides
 	stood  map[standing]bool  // as asides
 	waits  []waiting          // as asides
-	given  int                // of what was moved, how much was put in place; as asides
-	over   bool               // nothing runs in it any more
+
+	unasked atomic.Int32 // how many of them were not asked about yet
+	given   int          // of what was moved, how much was put in place; as asides
+	over    bool         // nothing runs in it any more
 
 	homeMu  sync.Mutex
 	homeWas map[string]string // guarded by homeMu: what the copies of the home folder were, by their SHA-256

@@ -195,6 +195,7 @@ func (w *watcher) settles() {
 	signal.Notify(signals, unix.SIGIO)
 	defer signal.Stop(signals)
 	var again <-chan time.Time
+	var last time.Time
 	for {
 		select {
 		case <-w.live.Done():
@@ -203,10 +204,10 @@ func (w *watcher) settles() {
 			w.looking.Lock()
 			w.tells(w.box.awaits(w.box.wanted()))
 			w.looking.Unlock()
-		case <-w.wake:
-			again = w.settle()
+		case <-w.wake: // a command that makes one such file after the other does not keep the monitor busy
+			again = time.After(time.Until(last.Add(stillWaits)))
 		case <-again:
-			again = w.settle()
+			last, again = time.Now(), w.settle()
 		}
 	}
 }
@@ -232,13 +233,9 @@ func (w *watcher) settle() <-chan time.Time {
 
 // asked waits until everything that was put aside so far has been asked about.
 func (w *watcher) asked() {
-	for until := time.Now().Add(orderWait); time.Now().Before(until) && w.live.Err() == nil; time.Sleep(time.Millisecond) {
-		w.looking.Lock()
-		open := slices.ContainsFunc(w.box.waits, func(x waiting) bool { return !x.asked })
-		w.looking.Unlock()
-		if !open {
-			return
-		}
+	until := time.Now().Add(orderWait)
+	for w.box.unasked.Load() > 0 && time.Now().Before(until) && w.live.Err() == nil {
+		time.Sleep(time.Millisecond)
 	}
 }
 
