@@ -23,25 +23,68 @@ func (b *Box) putAside(now *survey) ([]Aside, error) {
 		if b.stands(now, p) || !b.ordered(now, p) && stays(now, p) {
 			continue
 		}
-		kept, err := b.move(now, p)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // it went with a folder above it, or whoever made it took it away
-		case err != nil:
-			errs = append(errs, fmt.Errorf("put aside %s: %w", path, err))
-		case kept != "":
-			shown := path
-			if now.root != b.want.Workspace { // of a folder besides it
-				shown = now.abs(path)
-			}
-			out = append(out, Aside{Path: shown, Kept: kept, Was: now.before.places[path].link})
-		}
-		if err == nil && !b.ordered(now, p) { // what was ordered comes back otherwise
-			if err := now.before.putBack(path); err != nil {
-				errs = append(errs, fmt.Errorf("put back %s: %w", path, err))
-			}
+		for _, part := range b.parts(now, p) {
+			aside, err := b.putAsideOne(now, part)
+			out, errs = append(out, aside...), append(errs, err)
 		}
 	}
 	return out, errors.Join(append(errs, now.before.bringBackAll(now))...)
+}
+
+// putAsideOne puts aside one place, or a part of one.
+func (b *Box) putAsideOne(now *survey, p place) (out []Aside, err error) {
+	kept, err := b.move(now, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it went with a folder above it, or whoever made it took it away
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("put aside %s: %w", p.path, err)
+	case kept != "":
+		shown := p.path
+		if now.root != b.want.Workspace { // of a folder besides it
+			shown = now.abs(p.path)
+		}
+		out = []Aside{{Path: shown, Kept: kept, Was: now.before.places[p.path].link}}
+	}
+	if b.ordered(now, p) { // what was ordered comes back otherwise
+		return out, nil
+	}
+	if err := now.before.putBack(p.path); err != nil {
+		return out, fmt.Errorf("put back %s: %w", p.path, err)
+	}
+	return out, nil
+}
+
+// mostParts is how many files of a folder are put aside one by one.
+const mostParts = 50
+
+// parts are what is to be put aside of a place: all of it, or, of a folder in which something stands that was ordered, the rest.
+func (b *Box) parts(now *survey, p place) []place {
+	whole := []place{p}
+	if p.link != "" || !p.info.IsDir() || now.root != b.before.root {
+		return whole
+	}
+	var rest []place
+	stands := false
+	err := filepath.WalkDir(now.abs(p.path), func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		path, err := filepath.Rel(now.root, at)
+		switch {
+		case err != nil || len(rest) > mostParts:
+			return fs.ErrInvalid
+		case b.untouched(path, at):
+			stands = true
+		default:
+			rest = append(rest, place{path: path})
+		}
+		return nil
+	})
+	if err != nil || !stands {
+		return whole
+	}
+	return rest
 }
 
 // stays reports whether a guarded place is as it was, or came and does nothing.

@@ -99,17 +99,21 @@ func TestAnOrderedFileIsNoQuestion(t *testing.T) {
 		t.Fatal("an order is asked about")
 	}
 	l.put(filepath.Join(l.ws, flow), text)
-	out := l.ran("sleep 0.4; cat " + flow + "; echo evil > " + flow + "; echo evil > .envrc; sleep 0.4; cat " + flow)
+	out := l.ran("sleep 0.4; cat " + flow + "; echo evil > " + flow + "; echo evil > .envrc; echo evil > .circleci/other.yml; sleep 0.4; cat " + flow)
 	if strings.Count(out, text) != 2 || !strings.Contains(out, ".envrc would run elsewhere") {
 		t.Errorf("%q", out)
 	}
 	q := l.asked()
-	if shown := argsOf(q); !strings.Contains(shown, ".envrc") || strings.Contains(shown, text) {
+	if shown := argsOf(q); !strings.Contains(shown, ".envrc") || !strings.Contains(shown, ".circleci/other.yml") || strings.Contains(shown, text) {
 		t.Errorf("%s", shown)
 	}
-	l.answers(`{"decision":"deny"}`)
+	l.answers(`{"decision":"approve"}`)
+	until(t, "the yes is taken", func() bool { return len(l.questions()) == 0 && strings.Contains(l.ran("true"), "other.yml") })
 	l.ends("s")
-	if raw, _ := os.ReadFile(filepath.Join(l.ws, flow)); string(raw) != text || exists(filepath.Join(l.ws, ".envrc")) {
+	if raw, _ := os.ReadFile(filepath.Join(l.ws, flow)); string(raw) != text {
 		t.Errorf("%q", raw)
+	}
+	for _, name := range []string{".envrc", ".circleci/other.yml"} { // a person said yes to these
+		until(t, name, func() bool { raw, _ := os.ReadFile(filepath.Join(l.ws, name)); return string(raw) == "evil\n" })
 	}
 }
