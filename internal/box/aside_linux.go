@@ -267,6 +267,15 @@ func (b *Box) stands(now *survey, p place) bool {
 	return err == nil && found
 }
 
+// Stands reports whether something stands in a place because it was ordered: what was put aside there cannot come back.
+func (b *Box) Stands(path string) bool {
+	if b.watch != nil {
+		b.watch.looking.Lock()
+		defer b.watch.looking.Unlock()
+	}
+	return b.placed[path] != nil
+}
+
 // ordered reports whether a place is one in which a file stands that was ordered: then only that may. Git's settings may change lightly.
 func (b *Box) ordered(now *survey, p place) bool {
 	return p.git == "" && now.root == b.before.root && b.placed[p.path] != nil

@@ -104,8 +104,8 @@ func TestAnOrderedFileIsNoQuestion(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	q := l.asked()
-	if shown := argsOf(q); !strings.Contains(shown, ".envrc") || !strings.Contains(shown, ".circleci/other.yml") || strings.Contains(shown, text) {
-		t.Errorf("%s", shown)
+	if shown := argsOf(q); !strings.Contains(shown, ".envrc") || !strings.Contains(shown, ".circleci/other.yml") || strings.Contains(shown, "config.yml") {
+		t.Errorf("%s", shown) // what took the place of what was ordered cannot be kept: nobody is asked about it
 	}
 	l.answers(`{"decision":"approve"}`)
 	until(t, "the yes is taken", func() bool { return len(l.questions()) == 0 && strings.Contains(l.ran("true"), "other.yml") })
