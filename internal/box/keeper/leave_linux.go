@@ -68,7 +68,8 @@ func (c *call) broker(ctx context.Context, h *held, dir string) *broker.Broker {
 	want := h.want
 	want.Env = c.env()
 	return broker.New(broker.Options{
-		Want: want, Dir: dir, State: boxesIn(c.keeper.o.Data), Relay: c.keeper.o.Relay, CAFile: c.keeper.o.CAFile, Pins: h.pins, Vouch: h.vouch,
+		Want: want, Dir: dir, State: boxesIn(c.keeper.o.Data), Relay: c.keeper.o.Relay, CAFile: c.keeper.o.CAFile,
+		Pins: h.pins, Vouch: h.vouch,
 		SignIn: c.keeper.o.SignIn,
 		Inside: func(_ context.Context, command box.Command) (box.Exit, error) {
 			command.Env, command.Leads = c.env(), true
