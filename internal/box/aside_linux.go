@@ -87,6 +87,45 @@ func (b *Box) parts(now *survey, p place) []place {
 	return rest
 }
 
+// apart is what is left of a folder that was put aside, file by file where something stands in its place that was ordered: the folder
+// could not come back.
+func (b *Box) apart(a Aside) []Aside {
+	stands := false
+	for path := range b.placed {
+		stands = stands || inside(path, a.Path) && path != a.Path
+	}
+	root, err := os.OpenRoot(filepath.Dir(a.Kept))
+	if err != nil || !stands {
+		return []Aside{a}
+	}
+	defer root.Close()
+	var out []Aside
+	top := filepath.Base(a.Kept)
+	err = fs.WalkDir(root.FS(), top, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		below, err := filepath.Rel(top, at)
+		if err != nil || len(out) > mostParts {
+			return fs.ErrInvalid
+		}
+		kept, err := b.newAside(filepath.Base(at))
+		if err == nil {
+			err = moveTo(root, at, kept)
+		}
+		if err == nil {
+			out = append(out, Aside{Path: filepath.Join(a.Path, below), Kept: kept})
+		}
+		return err
+	})
+	if err != nil {
+		return append(out, a)
+	}
+	b.given++
+	_ = removeAll(filepath.Dir(a.Kept))
+	return out
+}
+
 // stays reports whether a guarded place is as it was, or came and does nothing.
 func stays(now *survey, p place) bool {
 	was, there := now.before.places[p.path]

@@ -252,7 +252,7 @@ func (b *Box) settle(orders []ordered.Order, at time.Time, last bool) (aside []A
 		case open:
 			wait = append(wait, w)
 		case left && !b.enough(w.Path):
-			aside = append(aside, w.Aside)
+			aside = append(aside, b.apart(w.Aside)...)
 		default:
 			if b.given++; left {
 				b.dropped++
