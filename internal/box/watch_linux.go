@@ -24,7 +24,7 @@ type watcher struct {
 	events  *os.File
 	open    sync.Mutex     // held while the number of events is used, and while it is closed
 	number  int            // of events; -1: closed
-	folders map[int]string // by the kernel's number
+	folders map[int]string // by the kernel's number; guarded by open
 	guards  guards
 	ended   sync.WaitGroup
 	looking sync.Mutex // held by who looks
@@ -136,7 +136,10 @@ func (w *watcher) concerns(events []byte) bool {
 		size := int(binary.NativeEndian.Uint32(events[12:]))
 		name := string(bytes.TrimRight(events[unix.SizeofInotifyEvent:unix.SizeofInotifyEvent+size], "\x00"))
 		events = events[unix.SizeofInotifyEvent+size:]
-		if mask&unix.IN_Q_OVERFLOW != 0 || w.guarded(w.folders[number], name) {
+		w.open.Lock() // a reduced box looks after each command as well
+		dir := w.folders[number]
+		w.open.Unlock()
+		if mask&unix.IN_Q_OVERFLOW != 0 || w.guarded(dir, name) {
 			return true
 		}
 	}
