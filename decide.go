@@ -228,6 +228,7 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 		m.keepSaid(ctx, x, v)
 		v.Permit = newPermit(v.Tool, &x.call) // nobody gets it before a flight has landed
 		v.Permit.boxed = v.Effect == policy.Confined
+		m.noteOrdered(x, v)
 	}
 	return nil
 }

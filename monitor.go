@@ -31,6 +31,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/pack"
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/base/seal"
+	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/facts"
 	"github.com/tidemark/tidemark/internal/labels"
 	"github.com/tidemark/tidemark/internal/session"
@@ -65,6 +66,7 @@ type Monitor struct {
 	electors  Electors
 	shared    Shared // nil: nobody else writes to the store
 	labels    *labels.Book
+	orders    confined.Orders // what allowed calls of hosts' file tools leave
 	offered   offered
 	lasting   *standing.Keeper       // what people allowed for good
 	pairs     *standing.Names        // which values the names of their words stand for

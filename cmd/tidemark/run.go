@@ -336,7 +336,7 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 		return r.URL, tokens.Agent, err
 	}}
 	k, err := keeper.New(keeper.Options{
-		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Asker: monitor, Idle: idle,
+		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Asker: monitor, Writer: monitor, Idle: idle,
 		SignIn: broker.SignIn,
 		Closed: func() []int { return monitorsPorts(p) },
 		Take: func(session, workspace string) (keeper.Snapshot, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,28 +20,110 @@ func (b *Box) putAside(now *survey) ([]Aside, error) {
 	var errs []error
 	for _, path := range slices.Sorted(maps.Keys(now.places)) {
 		p := now.places[path]
-		if stays(now, p) {
+		if b.stands(now, p) || !b.ordered(now, p) && stays(now, p) {
 			continue
 		}
-		kept, err := b.move(now, p)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // it went with a folder above it, or whoever made it took it away
-		case err != nil:
-			errs = append(errs, fmt.Errorf("put aside %s: %w", path, err))
-		case kept != "":
-			shown := path
-			if now.root != b.want.Workspace { // of a folder besides it
-				shown = now.abs(path)
-			}
-			out = append(out, Aside{Path: shown, Kept: kept, Was: now.before.places[path].link})
-			fallthrough
-		default:
-			if err := now.before.putBack(path); err != nil {
-				errs = append(errs, fmt.Errorf("put back %s: %w", path, err))
-			}
+		for _, part := range b.parts(now, p) {
+			aside, err := b.putAsideOne(now, part)
+			out, errs = append(out, aside...), append(errs, err)
 		}
 	}
 	return out, errors.Join(append(errs, now.before.bringBackAll(now))...)
+}
+
+// putAsideOne puts aside one place, or a part of one.
+func (b *Box) putAsideOne(now *survey, p place) (out []Aside, err error) {
+	kept, err := b.move(now, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it went with a folder above it, or whoever made it took it away
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("put aside %s: %w", p.path, err)
+	case kept != "":
+		shown := p.path
+		if now.root != b.want.Workspace { // of a folder besides it
+			shown = now.abs(p.path)
+		}
+		out = []Aside{{Path: shown, Kept: kept, Was: now.before.places[p.path].link}}
+	}
+	if b.ordered(now, p) { // what was ordered comes back otherwise
+		return out, nil
+	}
+	if err := now.before.putBack(p.path); err != nil {
+		return out, fmt.Errorf("put back %s: %w", p.path, err)
+	}
+	return out, nil
+}
+
+// mostParts is how many files of a folder are put aside one by one.
+const mostParts = 50
+
+// parts are what is to be put aside of a place: all of it, or, of a folder in which something stands that was ordered, the rest.
+func (b *Box) parts(now *survey, p place) []place {
+	whole := []place{p}
+	if p.link != "" || !p.info.IsDir() || now.root != b.before.root {
+		return whole
+	}
+	var rest []place
+	stands := false
+	err := filepath.WalkDir(now.abs(p.path), func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		path, err := filepath.Rel(now.root, at)
+		switch {
+		case err != nil || len(rest) > mostParts:
+			return fs.ErrInvalid
+		case b.untouched(path, at):
+			stands = true
+		default:
+			rest = append(rest, place{path: path})
+		}
+		return nil
+	})
+	if err != nil || !stands {
+		return whole
+	}
+	return rest
+}
+
+// apart is what is left of a folder that was put aside, file by file where something stands in its place that was ordered: the folder
+// could not come back.
+func (b *Box) apart(a Aside) []Aside {
+	stands := false
+	for path := range b.placed {
+		stands = stands || inside(path, a.Path) && path != a.Path
+	}
+	root, err := os.OpenRoot(filepath.Dir(a.Kept))
+	if err != nil || !stands {
+		return []Aside{a}
+	}
+	defer root.Close()
+	var out []Aside
+	top := filepath.Base(a.Kept)
+	err = fs.WalkDir(root.FS(), top, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		below, err := filepath.Rel(top, at)
+		if err != nil || len(out) > mostParts {
+			return fs.ErrInvalid
+		}
+		kept, err := b.newAside(filepath.Base(at))
+		if err == nil {
+			err = moveTo(root, at, kept)
+		}
+		if err == nil {
+			out = append(out, Aside{Path: filepath.Join(a.Path, below), Kept: kept})
+		}
+		return err
+	})
+	if err != nil {
+		return append(out, a)
+	}
+	b.given++
+	_ = removeAll(filepath.Dir(a.Kept))
+	return out
 }
 
 // stays reports whether a guarded place is as it was, or came and does nothing.
@@ -201,4 +284,64 @@ func holdsFiles(dir string) bool {
 		return nil
 	})
 	return found
+}
+
+// stands reports whether a guarded place holds nothing but what was ordered, untouched.
+func (b *Box) stands(now *survey, p place) bool {
+	if len(b.placed) == 0 || p.link != "" || now.root != b.before.root {
+		return false
+	}
+	found := false
+	err := filepath.WalkDir(now.abs(p.path), func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		path, err := filepath.Rel(now.root, at)
+		if err != nil || !b.untouched(path, at) {
+			return fs.ErrInvalid
+		}
+		found = true
+		return nil
+	})
+	return err == nil && found
+}
+
+// Stands reports whether something stands in a place because it was ordered: what was put aside there cannot come back.
+func (b *Box) Stands(path string) bool {
+	if b.watch != nil {
+		b.watch.looking.Lock()
+		defer b.watch.looking.Unlock()
+	}
+	return b.placed[path] != nil
+}
+
+// ordered reports whether a place is one in which a file stands that was ordered: then only that may. Git's settings may change lightly.
+func (b *Box) ordered(now *survey, p place) bool {
+	return p.git == "" && now.root == b.before.root && b.placed[p.path] != nil
+}
+
+func (b *Box) untouched(path, at string) bool {
+	p := b.placed[path]
+	if p == nil {
+		return false
+	}
+	text, info, ok := readAt(at)
+	return ok && text == p.text && os.SameFile(info, p.info) && bornAt(at) == p.born && info.Mode() == p.info.Mode() &&
+		(b.over || p.file.Leased())
+}
+
+// readAt reads a small plain file.
+func readAt(path string) (string, fs.FileInfo, bool) {
+	f, err := openPlain(path)
+	if err != nil {
+		return "", nil, false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", nil, false
+	}
+	var text strings.Builder
+	n, err := io.Copy(&text, io.LimitReader(f, mostPlaced+1))
+	return text.String(), info, err == nil && n <= mostPlaced
 }

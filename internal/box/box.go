@@ -19,9 +19,12 @@
 package box
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/tidemark/tidemark/internal/box/ordered"
 )
 
 // Exit codes of what did not come to run, as other programs that run programs have them.
@@ -49,7 +52,9 @@ type Want struct {
 	Reduced   bool              // a reduced box will do where no whole one can be made
 	Out       Way               // who carries what leaves it; nil: nothing does
 	Spare     *Spare            // a first process that waits already; nil: one is started. It is used at most once
-	First     string            // the program that becomes the box's first process: it calls Become. This one, if none is named
+	// Ordered are the calls of the session's own file tool that the monitor let; nil: nothing that comes to a guarded place was ordered.
+	Ordered func(context.Context) ([]ordered.Order, error)
+	First   string // the program that becomes the box's first process: it calls Become. This one, if none is named
 }
 
 // Command is one command to run in a box.

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,11 +21,20 @@ func (b *Box) Close() (*Report, error) {
 	if b.watch != nil {
 		b.watch.stop()
 	}
+	b.over = true
 	var aside []Aside
 	for _, before := range append([]*survey{b.before}, b.granted...) {
 		found, asideErr := b.putAside(before.again())
+		if before == b.before {
+			found = b.awaits(found)
+		}
 		aside, err = append(aside, found...), errors.Join(err, asideErr)
 	}
+	if len(b.waits) > 0 {
+		at := time.Now()
+		aside = append(aside, b.settle(b.orders(context.Background()), at, true)...)
+	}
+	b.letAllGo()
 	layers := b.layers() // before anything of them is put aside
 	changed, homeErr := b.homeAside()
 	aside, err = append(aside, changed...), errors.Join(err, homeErr)
@@ -54,11 +64,12 @@ func (b *Box) Standing() *Report {
 	}
 }
 
-// Aside is what was put aside so far.
+// Aside is what was put aside so far, and was not ordered.
 func (b *Box) Aside() []Aside {
 	if b.watch == nil {
 		return nil
 	}
+	b.watch.asked()
 	b.watch.mu.Lock()
 	defer b.watch.mu.Unlock()
 	return slices.Clone(b.watch.aside)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +29,14 @@ type Box struct {
 	asides  map[string]int // how often a path was put aside; by the watcher, and when that has ended by Close
 	moved   int
 	dropped int
+
+	placed map[string]*placed // by path; as asides
+	stood  map[standing]bool  // as asides
+	waits  []waiting          // as asides
+
+	unasked atomic.Int32 // how many of them were not asked about yet
+	given   int          // of what was moved, how much was put in place; as asides
+	over    bool         // nothing runs in it any more
 
 	homeMu  sync.Mutex
 	homeWas map[string]string // guarded by homeMu: what the copies of the home folder were, by their SHA-256
@@ -55,7 +64,8 @@ func Open(w Want) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{
-		want: w, asides: map[string]int{}, jobs: map[int]*Job{}, errs: map[int]*os.File{}, asked: make(chan counts, 1),
+		want: w, asides: map[string]int{}, placed: map[string]*placed{}, stood: map[standing]bool{},
+		jobs: map[int]*Job{}, errs: map[int]*os.File{}, asked: make(chan counts, 1),
 	}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
 	b.before = look(w.Workspace, w.Home)

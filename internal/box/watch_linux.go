@@ -2,14 +2,17 @@ package box
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io/fs"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,12 +24,16 @@ type watcher struct {
 	events  *os.File
 	open    sync.Mutex     // held while the number of events is used, and while it is closed
 	number  int            // of events; -1: closed
-	folders map[int]string // by the kernel's number
+	folders map[int]string // by the kernel's number; guarded by open
 	guards  guards
 	ended   sync.WaitGroup
 	looking sync.Mutex // held by who looks
 	mu      sync.Mutex
 	aside   []Aside // guarded by mu
+
+	wake chan struct{} // something that was put aside may have been ordered
+	live context.Context
+	die  context.CancelFunc
 }
 
 // watched is what may bring something to a folder.
@@ -38,13 +45,21 @@ func watchFor(b *Box) *watcher {
 	if err != nil {
 		return nil
 	}
-	w := &watcher{box: b, events: os.NewFile(uintptr(fd), "watch"), number: fd, folders: map[int]string{}, guards: b.before.guards}
+	w := &watcher{
+		box: b, events: os.NewFile(uintptr(fd), "watch"), number: fd, folders: map[int]string{}, guards: b.before.guards,
+		wake: make(chan struct{}, 1),
+	}
 	if !w.follow() {
 		_ = w.events.Close()
 		return nil
 	}
+	w.live, w.die = context.WithCancel(context.Background())
 	w.ended.Add(1)
 	go w.run()
+	if b.want.Ordered != nil && !b.reduced {
+		w.ended.Add(1)
+		go w.settles()
+	}
 	return w
 }
 
@@ -121,7 +136,10 @@ func (w *watcher) concerns(events []byte) bool {
 		size := int(binary.NativeEndian.Uint32(events[12:]))
 		name := string(bytes.TrimRight(events[unix.SizeofInotifyEvent:unix.SizeofInotifyEvent+size], "\x00"))
 		events = events[unix.SizeofInotifyEvent+size:]
-		if mask&unix.IN_Q_OVERFLOW != 0 || w.guarded(w.folders[number], name) {
+		w.open.Lock() // a reduced box looks after each command as well
+		dir := w.folders[number]
+		w.open.Unlock()
+		if mask&unix.IN_Q_OVERFLOW != 0 || w.guarded(dir, name) {
 			return true
 		}
 	}
@@ -147,9 +165,7 @@ func (w *watcher) look() {
 	for range 2 {
 		now := w.box.before.again()
 		aside, _ := w.box.putAside(now) // what could not be put aside now is told by the look at the end
-		w.mu.Lock()
-		w.aside = append(w.aside, aside...)
-		w.mu.Unlock()
+		w.tells(w.box.awaits(aside))
 		w.follow()
 		for path, p := range now.places {
 			if p.info.IsDir() {
@@ -159,8 +175,76 @@ func (w *watcher) look() {
 	}
 }
 
+// tells takes down what was put aside and not ordered. What may have been is to be asked about.
+func (w *watcher) tells(aside []Aside) {
+	w.mu.Lock()
+	w.aside = append(w.aside, aside...)
+	w.mu.Unlock()
+	if len(w.box.waits) > 0 {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// stillWaits is how long after one look at what may still be written the next one is.
+const stillWaits = 50 * time.Millisecond
+
+// settles asks whether what was put aside was ordered, and takes out of the workspace what was and somebody wants to write to.
+func (w *watcher) settles() {
+	defer w.ended.Done()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGIO)
+	defer signal.Stop(signals)
+	var again <-chan time.Time
+	var last time.Time
+	for {
+		select {
+		case <-w.live.Done():
+			return
+		case <-signals:
+			w.looking.Lock()
+			w.tells(w.box.awaits(w.box.wanted()))
+			w.looking.Unlock()
+		case <-w.wake: // a command that makes one such file after the other does not keep the monitor busy
+			again = time.After(time.Until(last.Add(stillWaits)))
+		case <-again:
+			last, again = time.Now(), w.settle()
+		}
+	}
+}
+
+// settle is one look at what was put aside; what is returned says when the next is due, if any is.
+func (w *watcher) settle() <-chan time.Time {
+	at := time.Now()
+	orders := w.box.orders(w.live)
+	w.looking.Lock()
+	defer w.looking.Unlock()
+	if w.live.Err() != nil {
+		return nil // the last look is the box's end
+	}
+	aside := w.box.settle(orders, at, false)
+	w.mu.Lock()
+	w.aside = append(w.aside, aside...)
+	w.mu.Unlock()
+	if len(w.box.waits) == 0 {
+		return nil
+	}
+	return time.After(stillWaits)
+}
+
+// asked waits until everything that was put aside so far has been asked about.
+func (w *watcher) asked() {
+	until := time.Now().Add(orderWait)
+	for w.box.unasked.Load() > 0 && time.Now().Before(until) && w.live.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // stop ends the watch.
 func (w *watcher) stop() {
+	w.die()
 	w.open.Lock()
 	w.number = -1
 	_ = w.events.Close()

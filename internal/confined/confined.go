@@ -131,6 +131,18 @@ func (t Tickets) Redeem(ctx context.Context, ticket, command string, pid int, no
 	return given, nil
 }
 
+// Begun is what a ticket is for that was used, whether its command has ended or not.
+func (t Tickets) Begun(ctx context.Context, ticket string) (event.Box, error) {
+	given, records, err := t.read(ctx, Hash(ticket))
+	switch {
+	case err != nil:
+		return event.Box{}, err
+	case records == 1:
+		return event.Box{}, ErrNotBegun
+	}
+	return given, nil
+}
+
 // Redeemed reports whether the ticket with a hash was used.
 func (t Tickets) Redeemed(ctx context.Context, hash tool.Digest) (bool, error) {
 	_, records, err := t.read(ctx, hash)

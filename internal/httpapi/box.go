@@ -23,6 +23,7 @@ func (m *management) boxRoutes() {
 	route(m, operation{http.MethodPost, "/v1/box/redeem", "redeemBox", "Use up the ticket of a command that runs in a box"}, m.redeemBox)
 	route(m, operation{http.MethodPost, "/v1/box/ended", "endBox", "Tell how a command in a box ended"}, m.endBox)
 	route(m, operation{http.MethodPost, "/v1/box/ask", "askBox", "Ask for something outside that a command in a box wants"}, m.askBox)
+	route(m, operation{http.MethodPost, "/v1/box/written", "writtenBox", "What allowed calls of file tools leave"}, m.writtenBox)
 }
 
 type redeemInput struct {
@@ -167,6 +168,48 @@ func (m *management) askBox(ctx context.Context, in *askInput) (boxAnswer, error
 		return boxAnswer{Open: true}, nil
 	}
 	return boxAnswer{Why: refusalOf(&v), No: v.Rule == "owner-denied" && !v.Late}, nil
+}
+
+type writtenInput struct {
+	Body struct {
+		Ticket string `json:"ticket" doc:"that was redeemed for a command of the session, which may have ended"`
+	}
+}
+
+// written is what calls of the host's own file tools leave, the latest last.
+type written struct {
+	Files []writtenFile `json:"files" doc:"since the server was started, the latest last; 512 KB at most"`
+}
+
+type writtenFile struct {
+	Step  uint64        `json:"step" doc:"which call of the session it is"`
+	Path  string        `json:"path" doc:"of the file, whole"`
+	Whole bool          `json:"whole,omitempty" doc:"it holds text afterwards"`
+	Text  string        `json:"text,omitempty" doc:"what it holds"`
+	Edits []writtenEdit `json:"edits,omitempty" doc:"else what is replaced in it, one after the other"`
+}
+
+type writtenEdit struct {
+	Old string `json:"old" doc:"what stands there, once"`
+	New string `json:"new" doc:"what comes in its place"`
+	All bool   `json:"all,omitempty" doc:"wherever it stands"`
+}
+
+// writtenBox says what was ordered, so that a box does not put it aside.
+func (m *management) writtenBox(ctx context.Context, in *writtenInput) (written, error) {
+	list, err := m.monitor.Written(ctx, in.Body.Ticket)
+	if err != nil {
+		return written{}, err
+	}
+	out := written{Files: []writtenFile{}}
+	for _, w := range list {
+		f := writtenFile{Step: w.Step, Path: w.Path, Whole: w.Whole, Text: w.Text}
+		for _, e := range w.Edits {
+			f.Edits = append(f.Edits, writtenEdit(e))
+		}
+		out.Files = append(out.Files, f)
+	}
+	return out, nil
 }
 
 // openBox is the only answer that lets a command in a box have something: it uses up the permit for exactly that.

@@ -53,7 +53,8 @@ type Options struct {
 	// Sums is the database of the sums of modules, as go names it; empty: the one that go asks by itself.
 	Sums string
 	// Pins are the lists of packages that are as they were before others had a say here; nil: none is known.
-	Pins Pins
+	Pins  Pins
+	Vouch *Vouch // the same for single lines of files of requirements; nil: nothing vouches for one
 	// Engine is the socket of the engine of containers, where it is at no usual place.
 	Engine string
 	// Inside runs a command in the session's box, which has no way out that was not asked about.

@@ -57,6 +57,7 @@ type office struct {
 	away    bool     // the server sends everybody elsewhere
 	pins    broker.Pins
 	tarball []byte // a package for npm with scripts that do what they can
+	wheel   []byte // a package for pip
 	crate   []byte // one for cargo
 }
 

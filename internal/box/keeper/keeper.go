@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/ordered"
 	"github.com/tidemark/tidemark/internal/box/relay"
 )
 
@@ -35,6 +36,7 @@ type Ticket struct {
 type Grant struct {
 	Session   string   `json:"session"`
 	Call      string   `json:"call"`
+	Step      uint64   `json:"step"` // which call of the session it is
 	Workspace string   `json:"workspace"`
 	Settings  Settings `json:"settings"`
 	Taint     string   `json:"taint"`
@@ -42,6 +44,22 @@ type Grant struct {
 	Covered   bool     `json:"covered"` // and nobody need be asked
 	Temp      []string `json:"temp"`    // what calls of the session put below /tmp outside the box
 	Ordered   []string `json:"ordered"` // of another line: the parts that leave and for which nobody need be asked, by their SHA-256
+
+	Ticket string `json:"-"` // by which it was had
+}
+
+// Writer says what the monitor let the session's own file tools write, for the ticket of a command that was begun.
+type Writer interface {
+	Written(ctx context.Context, ticket string) ([]Written, error)
+}
+
+// Written is what one call of them leaves of one file.
+type Written struct {
+	Step  uint64         `json:"step"`
+	Path  string         `json:"path"`
+	Whole bool           `json:"whole"` // it holds Text afterwards; else Edits are made in it
+	Text  string         `json:"text"`
+	Edits []ordered.Edit `json:"edits"`
 }
 
 // Settings are what the policy says of boxes. What is not said is not given.
@@ -98,6 +116,7 @@ type Options struct {
 	Redeemer Redeemer
 	Ended    func(context.Context, Ended) error // may be nil
 	Asker    Asker                              // nil: what commands want of others is refused
+	Writer   Writer                             // nil: all that comes to a guarded place is put aside
 	Relay    relay.Options                      // how others are reached; Let, Hosts and Ports are the keeper's own
 	CAFile   string                             // certificates of registries that programs would not believe otherwise
 	// SignIn is what signs the user in at a service that the broker asks, found with programs in these folders; nil: nobody can.

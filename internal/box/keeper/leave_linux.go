@@ -68,7 +68,8 @@ func (c *call) broker(ctx context.Context, h *held, dir string) *broker.Broker {
 	want := h.want
 	want.Env = c.env()
 	return broker.New(broker.Options{
-		Want: want, Dir: dir, State: boxesIn(c.keeper.o.Data), Relay: c.keeper.o.Relay, CAFile: c.keeper.o.CAFile, Pins: h.pins,
+		Want: want, Dir: dir, State: boxesIn(c.keeper.o.Data), Relay: c.keeper.o.Relay, CAFile: c.keeper.o.CAFile,
+		Pins: h.pins, Vouch: h.vouch,
 		SignIn: c.keeper.o.SignIn,
 		Inside: func(_ context.Context, command box.Command) (box.Exit, error) {
 			command.Env, command.Leads = c.env(), true
@@ -117,7 +118,11 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 			return none, fmt.Errorf("nothing was run: %s %s was refused: %s", deed.Question.Program, deed.Question.Verb, s.Why)
 		}
 	}
-	return c.carried(ctx, deed)
+	exit, err := c.carried(ctx, deed)
+	if ordered && err == nil && exit.Code == 0 {
+		h.vouch.Ordered(d.form)
+	}
+	return exit, err
 }
 
 // addsOf is what a command would add outside, for whoever judges it.

@@ -81,7 +81,7 @@ func newLive(t *testing.T, file string, change ...func(*keeper.Options)) *live {
 	t.Cleanup(l.server.Close)
 	asks := &keeper.Monitor{Find: func() (string, string, error) { return l.url, agentToken, nil }}
 	l.world = newWorld(t, func(o *keeper.Options) {
-		o.Redeemer, o.Asker, o.Ended, o.Relay = asks, asks, asks.Ended, l.out.options()
+		o.Redeemer, o.Asker, o.Writer, o.Ended, o.Relay = asks, asks, asks, asks.Ended, l.out.options()
 		for _, c := range change {
 			c(o)
 		}
@@ -120,7 +120,7 @@ func (l *live) hook(session, name string, event map[string]any) map[string]any {
 	l.t.Helper()
 	raw, err := strictjson.Marshal(map[string]any{"event": event, "ctx": map[string]any{
 		"sessionKey": session, "agentId": "main", "messageProvider": "discord", "senderId": "u1", "senderIsOwner": true,
-		"hostTools": []string{"exec", "read"}, "boxes": true, "brokers": true, "workspaceDir": l.ws,
+		"hostTools": []string{"exec", "read", "write", "edit"}, "boxes": true, "brokers": true, "workspaceDir": l.ws,
 	}})
 	if err != nil {
 		l.t.Fatal(err)

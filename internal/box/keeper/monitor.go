@@ -29,7 +29,7 @@ type Monitor struct {
 
 // maxAnswer bounds what a server may say, and askTime how long it may take: it writes down what it answers.
 const (
-	maxAnswer = 1 << 20
+	maxAnswer = 4 << 20
 	askTime   = 30 * time.Second
 )
 
@@ -42,6 +42,7 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 	var said struct {
 		Session   string           `json:"session"`
 		Call      string           `json:"call"`
+		Step      uint64           `json:"step"`
 		Workspace string           `json:"workspace"`
 		Taint     string           `json:"taint"`
 		Leaves    bool             `json:"leaves"`
@@ -54,7 +55,7 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 		return Grant{}, fmt.Errorf("read the server's answer: %w", err)
 	}
 	g := Grant{
-		Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint,
+		Session: said.Session, Call: said.Call, Step: said.Step, Workspace: said.Workspace, Taint: said.Taint,
 		Leaves: said.Leaves, Covered: said.Covered, Ordered: said.Ordered, Temp: said.Temp,
 	}
 	// a setting that is not known here could be one that closes something
@@ -62,6 +63,23 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 		return Grant{}, fmt.Errorf("read the server's answer: settings: %w", err)
 	}
 	return g, nil
+}
+
+// Written asks what the session's own file tools were let to write.
+func (m *Monitor) Written(ctx context.Context, ticket string) ([]Written, error) {
+	raw, err := m.post(ctx, "/v1/box/written", struct {
+		Ticket string `json:"ticket"`
+	}{ticket})
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Files []Written `json:"files"`
+	}
+	if err := strictjson.Unmarshal(raw, &said); err != nil {
+		return nil, fmt.Errorf("read the server's answer: %w", err)
+	}
+	return said.Files, nil
 }
 
 // Ended tells the server how a command ended.

@@ -37,7 +37,7 @@ func TestATicketIsRedeemedWithTheMonitor(t *testing.T) {
 	m, heard := speaker(t, http.StatusOK, `{"session":"s","call":"c","step":4,"workspace":"/w","settings":{"write":["a"],"read":[],"hide":[],"guard":[],`+
 		`"ports":[5432],"hosts":["h.example"],"layer":"caches"},"taint":"untrusted"}`)
 	g, err := m.Redeem(t.Context(), keeper.Ticket{Ticket: "t", Command: "h", Process: 7})
-	want := keeper.Grant{Session: "s", Call: "c", Workspace: "/w", Taint: "untrusted", Settings: keeper.Settings{
+	want := keeper.Grant{Session: "s", Call: "c", Step: 4, Workspace: "/w", Taint: "untrusted", Settings: keeper.Settings{
 		Write: []string{"a"}, Read: []string{}, Hide: []string{}, Guard: []string{}, Ports: []int{5432}, Hosts: []string{"h.example"}, Layer: "caches",
 	}}
 	if diff := cmp.Diff(want, g); diff != "" || err != nil {

@@ -86,6 +86,7 @@ type held struct {
 	way    *way
 	out    *relay.Relay
 	pins   broker.Pins
+	vouch  *broker.Vouch
 	want   box.Want // what it was made with
 	temp   temp
 
@@ -99,6 +100,7 @@ type held struct {
 	ended    Ended // of the last command
 	told     int   // how many files the monitor has heard of that were put aside
 	closed   bool
+	ticket   string // of the command that came last
 }
 
 // touch says that a box is about to be needed. It is false if none is made any more.
@@ -150,6 +152,7 @@ func (s *shelf) enterOnce(g Grant, env []string) (*held, error) {
 		h.count(1)
 		s.mu.Unlock()
 	}
+	h.by(g)
 	<-h.ready
 	if h.err != nil {
 		s.drop(h)
@@ -237,9 +240,10 @@ func (s *shelf) make(h *held, w box.Want) {
 	w.Guard = append(w.Guard, kept.Guard...)
 	h.record.Snapshot = kept.Name
 	h.pins = pinned(filepath.Join(s.o.Data, "pins"), h.grant.Session, w.Workspace, snapshot.Tracked(w.Workspace, isList))
+	h.vouch = broker.Vouching(h.pins, w.Workspace)
 	h.want = w
 	h.out = s.wayOut(h)
-	w.Out = h.out
+	w.Out, w.Ordered = h.out, s.ordered(h, w.Workspace)
 	if h.err = h.record.write(); h.err != nil {
 		return
 	}

@@ -17,7 +17,7 @@ var hookLinks = []string{
 	"internal/base/afar",                                                      // the way to a server on another machine
 	"internal/base/peer",                                                      // where the server's socket is, on which it sees whose hook speaks
 	"internal/base/filelock", "internal/base/launch", "internal/base/private", // to start the server where none runs
-	"internal/box", "internal/box/frame", "golang.org/x/sys/unix", // to be the first process of a box
+	"internal/box", "internal/box/frame", "internal/box/ordered", "golang.org/x/sys/unix", // to be the first process of a box
 	"internal/box/entry",     // to have a command run in one
 	"internal/agents/prefix", // to start an agent's commands, where they are to be told apart
 	"internal/base/proof", "internal/base/strictjson", "internal/base/text", "tool", "trust",
