@@ -386,9 +386,7 @@ const maxEach = 100
 // asCall is the call as items are held against it.
 func (j *judging) asCall(values []leaves.Leaf) *mandate.Call {
 	out := &mandate.Call{Tool: j.m.Tool, Deed: j.w.Deed.String(), Grave: j.w.Deed.grave(), Reaches: j.w.Deed.graverThan(Tidy)}
-	for i := range j.m.Params {
-		out.Takes = append(out.Takes, j.m.Params[i].Path)
-	}
+	out.Takes = j.takes()
 	for _, list := range [][]leaves.Leaf{values, j.beside} {
 		for i := range list {
 			l := &list[i]

@@ -128,13 +128,18 @@ func (j *judging) bringing() *mandate.Brought {
 	if j.results != nil {
 		return j.results
 	}
-	var takes []string
-	for i := range j.m.Params {
-		takes = append(takes, j.m.Params[i].Path)
-	}
-	j.results = mandate.NewBrought(j.m.Tool, takes, j.c.scoped(), func(arg string) bool {
+	j.results = mandate.NewBrought(j.m.Tool, j.takes(), j.c.scoped(), func(arg string) bool {
 		telling := strings.ContainsAny(arg, " @/._-#") || len(arg) > 3 && !strings.ContainsFunc(arg, unicode.IsLetter)
 		return telling && j.c.index.Said(arg) // a word or a small number may be said of anything
 	})
 	return j.results
+}
+
+// takes are the parameters that the tool of a call declares.
+func (j *judging) takes() []string {
+	var out []string
+	for i := range j.m.Params {
+		out = append(out, j.m.Params[i].Path)
+	}
+	return out
 }
