@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +42,7 @@ func emptyHome(t *testing.T, programs map[string]string) (home, hook, data strin
 func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 	home, hook, data := emptyHome(t, map[string]string{"claude": "echo '2.1.400 (Claude Code)'"})
 	paths := app.Paths{Data: data}
-	t.Cleanup(func() { _ = app.StopRunning(t.Context(), paths) })
+	t.Cleanup(func() { _ = app.StopRunning(context.WithoutCancel(t.Context()), paths) })
 
 	out, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data)
 	for _, want := range []string{
@@ -100,7 +101,7 @@ func TestInitAsksAgentsAtOnce(t *testing.T) {
 		programs[name] = wait + "echo 9.8.7"
 	}
 	_, hook, data := emptyHome(t, programs)
-	t.Cleanup(func() { _ = app.StopRunning(t.Context(), app.Paths{Data: data}) })
+	t.Cleanup(func() { _ = app.StopRunning(context.WithoutCancel(t.Context()), app.Paths{Data: data}) })
 	out, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data)
 	if code != exitOK || strings.Count(out, " 9.8.7\n") != len(all) || strings.Count(out, "the hook alone: blocked") != len(all) {
 		t.Errorf("exit %d, %s, %s; want the version of each and each blocked", code, out, errOut)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func claudeHome(t *testing.T, how string) (hook, data string) {
 		t.Setenv(key, "")
 	}
 	_, hook, data = emptyHome(t, map[string]string{"claude": "HEADLESS_FAKE=" + how + " HEADLESS_ANSWER='" + answer + "' exec " + os.Args[0] + ` "$@"`})
-	t.Cleanup(func() { _ = app.StopRunning(t.Context(), app.Paths{Data: data}) })
+	t.Cleanup(func() { _ = app.StopRunning(context.WithoutCancel(t.Context()), app.Paths{Data: data}) })
 	return hook, data
 }
 

@@ -56,6 +56,10 @@ func WaitRunning(ctx context.Context, p Paths, ended <-chan error) (Running, err
 	}
 }
 
+// closing is how long a server that no longer says where it listens may take to close its log. Where nobody waits for its processes one
+// that has ended may be listed for ever.
+const closing = 5 * time.Second
+
 // StopRunning asks the server of a data folder to end, and waits until it has.
 func StopRunning(ctx context.Context, p Paths) error {
 	r, err := FindRunning(p)
@@ -76,9 +80,15 @@ func StopRunning(ctx context.Context, p Paths) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
+	var silent time.Time
 	for {
 		if _, err := FindRunning(p); errors.Is(err, ErrNotRunning) {
-			return nil
+			if silent.IsZero() {
+				silent = time.Now()
+			}
+			if r.Over() || r.Since == "" || time.Since(silent) > closing {
+				return nil
+			}
 		}
 		select {
 		case <-ctx.Done():
