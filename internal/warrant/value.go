@@ -55,7 +55,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	switch f.Class {
 	case origin.Anchored:
 		if !j.brought(f.Step, aim) {
-			return Nothing, "of a result that was not brought for it"
+			return Nothing, "I could not tell that it was read for what you named"
 		}
 		if c.contested(v, target) {
 			return Nothing, "a text that was read has it too"
@@ -91,7 +91,7 @@ func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence
 	c, final := j.c, j.w.Deed.final() || j.w.Deed == Execute
 	switch {
 	case !j.broughtAnywhere(v, f, aim):
-		return Nothing, "of a result that was not brought for it"
+		return Nothing, "I could not tell that it was read for what you named"
 	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
 		return Nothing, "a text that others may have written has it too: " + text.Quote(c.around(v, f))
 	case f.Beside && (aim || final), final && !c.singles(v):

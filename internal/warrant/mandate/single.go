@@ -47,10 +47,14 @@ func (r *Records) trusted(v *Value, k *kinds, words, of []string, strict bool) s
 	if len(r.whole[plain(value)]) > maxMatching {
 		return beside // and not nowhere: who floods a listing gains nothing
 	}
-	for _, a := range r.whole[plain(value)] {
+	step, brought := uint64(0), false // of the record before, which is of the same result nearly always
+	for i, a := range r.whole[plain(value)] {
 		rec := &r.all[a]
+		if i == 0 || rec.step != step {
+			step, brought = rec.step, r.kindred(rec.step, k, of, aim, strict)
+		}
 		unfit := aim && (rec.wrote || rec.namesItself(plain(value), words))
-		unfit = unfit || !rec.offers(plain(value), param) || !r.kindred(rec.step, k, of, aim, strict)
+		unfit = unfit || !brought || !rec.offers(plain(value), param)
 		if unfit || rec.print && r.cover(rec.step, of, !strict) == 0 {
 			continue
 		}

@@ -169,12 +169,13 @@ func (c *call) splits() bool {
 
 // inner reads a wrapped command: one that runs. fed says that it is given arguments from elsewhere; a
 // shell fed that way may be handed anything, unless its own text is all it runs.
-func (c *call) inner(words []Word, fed bool) { c.within(words, fed, true) }
+func (c *call) inner(words []Word, fed bool) { c.behind(words, fed, true) }
 
 // may reads words that are a command perhaps, or one that runs elsewhere.
-func (c *call) may(words []Word) { c.within(words, false, false) }
+func (c *call) may(words []Word) { c.behind(words, false, false) }
 
-func (c *call) within(words []Word, fed, runs bool) {
+// behind reads the words behind a program; runs says that they are a command for certain.
+func (c *call) behind(words []Word, fed, runs bool) {
 	if c.depth >= maxDepth {
 		c.unread()
 		return
