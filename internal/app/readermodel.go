@@ -433,6 +433,9 @@ func (d desk) Answer(agent, id, text, fault string) error {
 	return refusedReading(d.Desk.Answer(agent, id, text, fault))
 }
 
+// Return takes a question back.
+func (d desk) Return(agent, id string) error { return refusedReading(d.Desk.Return(agent, id)) }
+
 // refusedReading is an error in the door's own words.
 func refusedReading(err error) error {
 	if err == nil {

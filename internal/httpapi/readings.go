@@ -21,6 +21,8 @@ type Readings interface {
 	Next(ctx context.Context, agent string, wait time.Duration) (*Reading, error)
 	// Answer takes what the model said, or why it said nothing.
 	Answer(agent, id, text, fault string) error
+	// Return takes back a question that a program had no time for.
+	Return(agent, id string) error
 }
 
 // Why a program gets no question, or its answer is not taken.
@@ -103,16 +105,19 @@ func (m *management) answerReading(ctx context.Context, in *struct {
 	Body struct {
 		Text  string `json:"text,omitempty" doc:"all that the model said"`
 		Fault string `json:"fault,omitempty" doc:"why it said nothing"`
+		Back  bool   `json:"back,omitempty" doc:"the program ends and did not ask its model: the question is for another of the agent's"`
 	}
 }) (readingTaken, error) {
 	agent, err := m.ownReader(ctx)
 	if err != nil {
 		return readingTaken{}, err
 	}
-	if err := m.asks.Answer(agent, in.ID, in.Body.Text, in.Body.Fault); err != nil {
-		return readingTaken{}, readingProblem(err)
+	if in.Body.Back {
+		err = m.asks.Return(agent, in.ID)
+	} else {
+		err = m.asks.Answer(agent, in.ID, in.Body.Text, in.Body.Fault)
 	}
-	return readingTaken{Taken: true}, nil
+	return readingTaken{Taken: err == nil}, readingProblem(err)
 }
 
 // ownReader is the agent whose token came. The common token of agents is nobody's own: whoever has it could answer for any of them.

@@ -4,7 +4,8 @@
 // Invariants:
 //   - only an agent that the file marks is asked, by a token that is that agent's own, and never one that has a shell: whoever can
 //     change the program could say what its owner asked for;
-//   - a question is handed out once and answered once, by the agent it is for; everything else is late;
+//   - a question is handed out once and answered once, by the agent it is for; everything else is late. A program that ends may give
+//     one back, and then it is the next program's;
 //   - a credential is in memory while the request that brought it runs, and goes nowhere but where that request goes;
 //   - a credential that is not known to be an API key is not used;
 //   - what fails is no answer: the monitor then judges as without one.
@@ -250,6 +251,25 @@ func (d *Desk) Answer(agent, id, text, fault string) error {
 	if len(text) > maxText {
 		return ErrTooLong
 	}
+	return nil
+}
+
+// Return takes back a question that a program of the agent had no time for, so that another one gets it.
+func (d *Desk) Return(agent, id string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, err := d.admit(agent)
+	if err != nil {
+		return err
+	}
+	q := s.out[id]
+	if q == nil {
+		return ErrGone
+	}
+	delete(s.out, id)
+	s.waiting = slices.Insert(s.waiting, 0, q)
+	s.last = d.now()
+	s.call()
 	return nil
 }
 

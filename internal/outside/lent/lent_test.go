@@ -116,6 +116,42 @@ func TestAProgramThatDiesWhileItIsAskedCostsTheTimeOfTheQuestion(t *testing.T) {
 	})
 }
 
+func TestAQuestionThatIsGivenBackIsTheNextPrograms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := lent.NewDesk(time.Now, bot, "other")
+		_, _, _ = d.Next(t.Context(), bot, 0)
+		answer := asked(t.Context(), d, bot)
+		q, ok, _ := d.Next(t.Context(), bot, time.Second)
+		if !ok {
+			t.Fatal("no question")
+		}
+		if err := d.Return("other", q.ID); !errors.Is(err, lent.ErrGone) {
+			t.Errorf("another agent gave it back: %v", err)
+		}
+		got := make(chan lent.Question)
+		go func() {
+			next, _, _ := d.Next(t.Context(), bot, time.Minute)
+			got <- next
+		}()
+		synctest.Wait()
+		if err := d.Return(bot, q.ID); err != nil {
+			t.Fatal(err)
+		}
+		if next := <-got; next.ID != q.ID {
+			t.Errorf("the next program got %q", next.ID)
+		}
+		if err := d.Answer(bot, q.ID, "ours", ""); err != nil {
+			t.Error(err)
+		}
+		if got := <-answer; got != "ours" {
+			t.Errorf("answer %q", got)
+		}
+		if err := d.Return(bot, q.ID); !errors.Is(err, lent.ErrGone) {
+			t.Errorf("given back after it was answered: %v", err)
+		}
+	})
+}
+
 func TestTooManyOfAnythingAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := lent.NewDesk(time.Now, bot)

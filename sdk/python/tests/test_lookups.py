@@ -64,6 +64,19 @@ def begun(session: Session, asked: list[str] | None = None) -> Session:
     return session
 
 
+def test_a_closed_monitor_gives_back_the_message_it_was_to_read(host: Server, key: str) -> None:
+    closed = Monitor(host.url, host.tokens["desk-bot"], wait=0, model=model)
+    closed.session(f"{key}-first", ANNA).begin("Hello")
+    time.sleep(0.1)  # its thread waits for a question
+    closed.close()
+    monitor = Monitor(host.url, host.tokens["desk-bot"], wait=0)
+    session = monitor.session(key, ANNA)
+    session.begin(f"{WORDS}. That is for {key}.")
+    session.visible(TOOLS)  # has it read, and only the closed one waits
+    monitor.close()
+    assert key in host.call("POST", "/v1/readings/next", {"wait": 10}, "desk-bot")["reading"]["user"]
+
+
 def letter(to: str) -> dict[str, Any]:
     return {"to": to, "body": "We come on Monday"}
 

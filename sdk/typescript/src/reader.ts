@@ -88,6 +88,7 @@ export class Reader {
         pause = Math.min(2 * pause, maxPause);
       }
     }
+    if (found !== undefined) await this.#reply(found, { back: true }); // it came while this was closed
   }
 
   async #answer(q: Question): Promise<void> {
@@ -101,6 +102,10 @@ export class Reader {
     } finally {
       this.#busy--;
     }
+    await this.#reply(q, body);
+  }
+
+  async #reply(q: Question, body: { text: string } | { fault: string } | { back: true }): Promise<void> {
     const target = `/v1/readings/${encodeURIComponent(q.id)}`;
     await this.#wire.send({ method: "POST", target, body: JSON.stringify(body), limit: this.#limit }).catch(() => undefined); // nobody waits
   }

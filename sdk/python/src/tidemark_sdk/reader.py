@@ -126,7 +126,7 @@ class Reader:
                 self._stop.wait(pause)
                 pause = min(2 * pause, 30.0)
         if question is not None:  # it came while this was closed
-            self._reply(question, {"fault": "the program ends"})
+            self._reply(question, {"back": True})
 
     def _answer(self, question: dict[str, Any]) -> None:
         try:
@@ -141,7 +141,7 @@ class Reader:
             self._free.release()
         self._reply(question, body)
 
-    def _reply(self, question: dict[str, Any], body: dict[str, str]) -> None:
+    def _reply(self, question: dict[str, Any], body: dict[str, Any]) -> None:
         try:
             target = f"/v1/readings/{question.get('id')}"
             self._wire.send(Request("POST", target, json.dumps(body, ensure_ascii=False).encode(), self._limit))
