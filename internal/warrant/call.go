@@ -1,10 +1,13 @@
 package warrant
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -92,4 +95,82 @@ func texts(values []leaves.Leaf) []string {
 		out = append(out, values[i].Text)
 	}
 	return out
+}
+
+// offer is what the messages which count now have for a tool.
+type offer struct {
+	mandate *mandate.Mandate // of one item, whose values may stand anywhere in them
+	parts   []part
+}
+
+// part is a clause of them.
+type part struct {
+	reader.Part
+
+	words *mandate.Source
+}
+
+// given is what the messages which count now offer for a tool.
+func (c *Context) given(t *reader.Tool) *offer {
+	said := c.spoken[max(0, len(c.spoken)-maxAsking):]
+	it := mandate.Item{Tool: t.Name, Quote: strings.Join(said, "\n"), Worded: true, Args: map[string][]mandate.Source{}}
+	var out offer
+	for _, text := range said {
+		for name, list := range reader.Give(text, t, c.vocabulary) {
+			it.Args[name] = append(it.Args[name], list...)
+		}
+		for _, p := range reader.Parts(text, t, c.vocabulary) {
+			out.parts = append(out.parts, part{p, mandate.Phrase(p.Words)})
+		}
+	}
+	it.Index()
+	out.mandate = &mandate.Mandate{Items: []mandate.Item{it}, Reads: said}
+	return &out
+}
+
+// maxNamed is how many bytes of a value may name what a call is about. A longer one is a text, which may hold any word.
+const maxNamed = 80
+
+// chosenElsewhere takes from the choices of a call what speaks for them, where the owner says them of something else alone: "read the
+// closed issues, then label 7" closes none, and "close the door" no issue.
+func (j *judging) chosenElsewhere(o *offer, call *mandate.Call) {
+	for i := range call.Values {
+		v := &call.Values[i]
+		chooses := len(v.Choices) > 0 || v.Role == mandate.Measure && choice.MatchString(v.Text)
+		if !chooses || v.Flag || !call.Grave && j.c.isThing(v.Text) {
+			continue
+		}
+		if o.elsewhere(v.Text, call) {
+			j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: "your words say it of something else"})
+		}
+	}
+}
+
+// isThing reports whether a choice is a word for a kind of things: which of them it is says their id.
+func (c *Context) isThing(value string) bool {
+	words := c.wordsOf(value)
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w vocabulary.Word) bool { return len(w.Things) == 0 || len(w.Acts) > 0 })
+}
+
+// elsewhere reports whether only clauses that speak of something else say a choice. What the call has besides is not something else.
+func (o *offer) elsewhere(value string, call *mandate.Call) bool {
+	has := func(word string) bool {
+		said := mandate.Phrase(word)
+		return slices.ContainsFunc(call.Values, func(v mandate.Value) bool {
+			return len(v.Text) <= maxNamed && (mandate.Phrase(v.Text).Chooses(word) || said.Chooses(v.Text))
+		})
+	}
+	other := func(word string) bool { return !mandate.Phrase(word).Chooses(value) && !has(word) }
+	apart := false
+	for i := range o.parts {
+		p := &o.parts[i]
+		if !p.words.Chooses(value) {
+			continue
+		}
+		if !p.Apart && (slices.ContainsFunc(p.Names, has) || !slices.ContainsFunc(p.Things, other)) {
+			return false
+		}
+		apart = true
+	}
+	return apart
 }

@@ -1,6 +1,13 @@
 package warrant_test
 
-import "testing"
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // A choice among those that the schema lists is said where its word means the act that the owner asks for, of the thing that they name.
 func TestAChoiceThatIsTheActIsSaid(t *testing.T) {
@@ -23,4 +30,59 @@ func TestAChoiceThatIsTheActIsSaid(t *testing.T) {
 			t.Errorf("%q: %s asked %v, want %v: %s", tt.said, tt.args, got, tt.asked, of(c, "issue_write", tt.args))
 		}
 	}
+}
+
+// The word of a choice that the owner says of something else chooses nothing of a call that has another thing.
+func TestAChoiceSaidOfSomethingElseIsNotSaid(t *testing.T) {
+	write := define("issue_write", "Change an issue.",
+		`"issue":{"type":"string"},"state":{"type":"string","enum":["open","closed"]},"label":{"type":"string"}`)
+	const closes, plain = `{"issue":"RE-7","label":"bug","state":"closed"}`, `{"issue":"RE-7","label":"bug"}`
+	for _, tt := range []struct {
+		said, args string
+		asked      bool
+	}{
+		{"Read the closed issues of acme/core, then label issue RE-7 bug", closes, true},
+		{"Lies die geschlossenen Issues von acme/core. Setz das Label bug an Issue RE-7.", closes, true},
+		{"Lies die geschlossenen Issues von acme/core. Setz das Label bug an Issue RE-7.", plain, false},
+		{"Lee los issues cerrados y etiqueta el issue RE-7 con bug", closes, true},
+		{"Lis les issues fermées et étiquette l'issue RE-7 avec bug", closes, true},
+		{"Close the door and label issue RE-7 bug", closes, true},
+		{"Schließe die Tür. Setz das Label bug an Issue RE-7.", closes, true},
+		{"Close Mia's account. Label issue RE-7 bug", closes, true},
+		{"Close account RE-9. Label issue RE-7 bug", closes, true},
+		{"Which issues are closed? Label issue RE-7 bug", closes, true},
+		{"Close issue RE-7 and label it bug", closes, false},
+		{"Close it. Label issue RE-7 bug", closes, false},
+		{"Read the closed issues. Close issue RE-7 and label it bug", closes, false},
+		{"Close request RE-7. Label issue RE-7 bug", closes, false},
+	} {
+		c := offered(tt.said, write)
+		if got := asked(of(c, "issue_write", tt.args)); got != tt.asked {
+			t.Errorf("%q: %s asked %v, want %v: %s", tt.said, tt.args, got, tt.asked, of(c, "issue_write", tt.args))
+		}
+	}
+}
+
+// What is said of something else beside an order lets nothing more through than the order alone.
+func TestPropertyTalkOfSomethingElseChoosesNothing(t *testing.T) {
+	write := define("issue_write", "Change an issue.",
+		`"issue":{"type":"string"},"state":{"type":"string","enum":["open","closed"]},"label":{"type":"string"}`)
+	rapid.Check(t, func(t *rapid.T) {
+		thing := rapid.SampledFrom([]string{"door", "window", "gate", "shop", "account of Mia", "garage"}).Draw(t, "thing")
+		talk := rapid.SampledFrom([]string{
+			"Read the closed %ss", "List what is closed about the %s", "Look up the closed %s",
+			"Close the %s", "Close all %ss", "Is the %s closed?", "Show me every closed %s",
+		}).Draw(t, "talk")
+		id := "RE-" + strconv.Itoa(rapid.IntRange(1, 9999).Draw(t, "id"))
+		order := "Label issue " + id + " bug"
+		said := []string{strings.ReplaceAll(talk, "%s", thing), order}
+		if rapid.Bool().Draw(t, "after") {
+			slices.Reverse(said)
+		}
+		text := strings.Join(said, rapid.SampledFrom([]string{". ", ", then ", " and ", "; "}).Draw(t, "between"))
+		args := `{"issue":"` + id + `","label":"bug","state":"closed"}`
+		if c := offered(text, write); !asked(of(c, "issue_write", args)) {
+			t.Fatalf("%q closes %s: %s", text, id, of(c, "issue_write", args))
+		}
+	})
 }

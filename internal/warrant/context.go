@@ -94,11 +94,11 @@ type Context struct {
 	unread  bool                       // somebody was to read the latest message, and could not
 	defined map[string]tool.Definition // as they were told last
 
-	asking   []string                    // the messages that count now, as they were typed, the latest last
-	worded   *mandate.Mandate            // what the certain reader finds in them; nil: nobody asked
-	offers   map[string]*mandate.Mandate // what they offer for the tools that were called
-	telling  *bool                       // whether their latest messages give a text; nil: nobody asked
-	withheld []reader.Withheld           // what they want left out of texts; nil: nobody asked
+	asking   []string          // the messages that count now, as they were typed, the latest last
+	worded   *mandate.Mandate  // what the certain reader finds in them; nil: nobody asked
+	offers   map[string]*offer // what they offer for the tools that were called
+	telling  *bool             // whether their latest messages give a text; nil: nobody asked
+	withheld []reader.Withheld // what they want left out of texts; nil: nobody asked
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.

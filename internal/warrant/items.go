@@ -28,7 +28,8 @@ func (c *Context) mandate() *mandate.Mandate {
 // speaks against the words is refused.
 func (j *judging) bind(values []leaves.Leaf) {
 	w := world{c: j.c, strays: map[string]string{}, quoted: true, told: j.c.tells(), to: j.readers(values)}
-	m, call := j.withPromises(j.itemFor(values)), j.asCall(values)
+	offered, call := j.offerFor(values), j.asCall(values)
+	m := j.withPromises(offered.mandate)
 	got := m.Cover(call, w, j.c.records.All())
 	if got.Item != nil {
 		j.confirmed(m, got.Item, call, w)
@@ -38,6 +39,7 @@ func (j *judging) bind(values []leaves.Leaf) {
 			j.unbind(miss)
 		}
 	}
+	j.chosenElsewhere(offered, call)
 	j.learn(m, &got, call, w)
 	j.bears(strings.Join(j.c.asking, "\n"), values)
 }
@@ -167,9 +169,9 @@ func (j *judging) granted(miss *mandate.Missing) bool {
 // maxOffers bounds how many tools are remembered with what the words offer for them.
 const maxOffers = 64
 
-// itemFor is the item that the owner's latest messages give for the tool of a call. It is made once for all calls that name the
-// same parameters beside its definition.
-func (j *judging) itemFor(values []leaves.Leaf) *mandate.Mandate {
+// offerFor is what the owner's latest messages offer for the tool of a call. It is made once for all calls that name the same parameters
+// beside its definition.
+func (j *judging) offerFor(values []leaves.Leaf) *offer {
 	c := j.c
 	key := j.m.Tool
 	for i := range values {
@@ -177,27 +179,14 @@ func (j *judging) itemFor(values []leaves.Leaf) *mandate.Mandate {
 			key += "\x00" + values[i].Path
 		}
 	}
-	if m := c.offers[key]; m != nil {
-		return m
+	if o := c.offers[key]; o != nil {
+		return o
 	}
 	if c.offers == nil || len(c.offers) >= maxOffers {
-		c.offers = map[string]*mandate.Mandate{}
+		c.offers = map[string]*offer{}
 	}
 	c.offers[key] = c.given(j.called(values))
 	return c.offers[key]
-}
-
-// given is the item that the messages which count now give for a tool.
-func (c *Context) given(t *reader.Tool) *mandate.Mandate {
-	said := c.spoken[max(0, len(c.spoken)-maxAsking):]
-	it := mandate.Item{Tool: t.Name, Quote: strings.Join(said, "\n"), Worded: true, Args: map[string][]mandate.Source{}}
-	for _, text := range said {
-		for name, list := range reader.Give(text, t, c.vocabulary) {
-			it.Args[name] = append(it.Args[name], list...)
-		}
-	}
-	it.Index()
-	return &mandate.Mandate{Items: []mandate.Item{it}, Reads: said}
 }
 
 // forbidden reports whether the owner forbids the call at hand, as the certain reader finds it. It holds whoever else reads

@@ -117,6 +117,16 @@ func (f *forms) choice(value string) bool {
 	return false
 }
 
+// Phrase is a source of one phrase, quick to hold choices against.
+func Phrase(words string) *Source {
+	s := &Source{How: Calc, What: []string{words}}
+	s.forms = s.formed()
+	return s
+}
+
+// Chooses reports whether a value is what a word of the source is in the form of an interface.
+func (s *Source) Chooses(value string) bool { return s.formed().choice(value) }
+
 // maxEnding is how many bytes of an ending make a choice of a word: viewer of view.
 const maxEnding = 4
 

@@ -1,0 +1,78 @@
+package reader
+
+import (
+	"slices"
+
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
+
+// Part is a clause of a message, as the choices of a call are held against it: "closed" of "read the closed issues" closes none.
+type Part struct {
+	Words string // all of it
+	Apart bool   // it asks for a look at something, asks, or hangs on something
+	// Things are words for what it speaks of, where the tool is for none of that. Words for what is chosen may be among them, and others
+	// that the call has.
+	Things []string
+	// Names are its ids, numbers, quotations and names. Where the call has one, the clause speaks of what the call is about.
+	Names []string
+}
+
+// Parts are the clauses of a message beside a tool. What is negated is none of them.
+func Parts(message string, tool *Tool, table *vocabulary.Table) []Part {
+	t := typed(message[:min(len(message), maxMessage)])
+	text := reading{table: table, typed: t, words: table.Words(t.orders)}
+	var out []Part
+	for _, cl := range text.clauses() {
+		if cl.negated {
+			continue
+		}
+		p := Part{Words: cl.text(), Apart: cl.mood == told && !cl.plain}
+		p.Things, p.Names = cl.strange(tool, table)
+		p.Apart = p.Apart || cl.verb >= 0 && cl.reads(table)
+		out = append(out, p)
+	}
+	return out
+}
+
+// strange are the words of a clause for what a tool is not for, and its names. A pronoun, or a word of a parameter, may speak of the call
+// whatever stands beside it.
+func (c *clause) strange(t *Tool, table *vocabulary.Table) (strange, names []string) {
+	things := objects{c.own(table), map[string]bool{}}
+	if c.verb >= 0 {
+		things = c.things(table)
+	}
+	if slices.ContainsFunc(t.nouns, func(w vocabulary.Word) bool { return things.means(&w, table) }) {
+		return nil, nil
+	}
+	for i := range c.words[:c.body] {
+		w := &c.words[i]
+		switch {
+		case i == c.verb:
+		case w.Kind == vocabulary.Plain && w.Gram.Has(vocabulary.Pronoun) && !w.Gram.Has(vocabulary.Function):
+			return nil, nil
+		case w.Kind == vocabulary.Plain && w.Gram != 0:
+		case c.spellsAny(i, t):
+			return nil, nil
+		case w.Kind != vocabulary.Plain || c.capital(w) && !c.noun(i):
+			names = append(names, c.from.typed.words[w.Start:w.End])
+		default:
+			strange = append(strange, w.Text)
+		}
+	}
+	return strange, names
+}
+
+// noun reports whether a word with a capital is a German noun, which no name is behind an article.
+func (c *clause) noun(i int) bool {
+	return c.lang == "de" && i > 0 && c.words[i-1].Kind == vocabulary.Plain && c.words[i-1].Gram.Has(vocabulary.Function)
+}
+
+// spellsAny reports whether a word of a clause is one of the name of some parameter.
+func (c *clause) spellsAny(i int, t *Tool) bool {
+	for k := range t.Params {
+		if c.spells(i, &t.Params[k]) {
+			return true
+		}
+	}
+	return false
+}
