@@ -132,12 +132,13 @@ func (c *Context) given(t *reader.Tool) *offer {
 const maxNamed = 80
 
 // chosenElsewhere takes from the choices of a call what speaks for them, where the owner says them of something else alone: "read the
-// closed issues, then label 7" closes none, and "close the door" no issue.
+// closed issues, then label 7" closes none, and "close the door" no issue. Where a mistake can be undone, only choices that are acts,
+// or say who gets a thing, are held so: "I prefer cities" may choose for the journey that is ordered before it.
 func (j *judging) chosenElsewhere(o *offer, call *mandate.Call) {
 	for i := range call.Values {
 		v := &call.Values[i]
 		chooses := len(v.Choices) > 0 || v.Role == mandate.Measure && choice.MatchString(v.Text)
-		if !chooses || v.Flag || !call.Grave && j.c.isThing(v.Text) {
+		if !chooses || v.Flag || !call.Grave && v.Role != mandate.Aim && !j.c.isAct(v.Text) {
 			continue
 		}
 		if o.elsewhere(v.Text, call) {
@@ -146,10 +147,9 @@ func (j *judging) chosenElsewhere(o *offer, call *mandate.Call) {
 	}
 }
 
-// isThing reports whether a choice is a word for a kind of things: which of them it is says their id.
-func (c *Context) isThing(value string) bool {
-	words := c.wordsOf(value)
-	return len(words) > 0 && !slices.ContainsFunc(words, func(w vocabulary.Word) bool { return len(w.Things) == 0 || len(w.Acts) > 0 })
+// isAct reports whether a choice has a word for something that is done: "closed", "archived".
+func (c *Context) isAct(value string) bool {
+	return slices.ContainsFunc(c.wordsOf(value), func(w vocabulary.Word) bool { return len(w.Acts) > 0 || w.Gram.Has(vocabulary.Done) })
 }
 
 // elsewhere reports whether only clauses that speak of something else say a choice. What the call has besides is not something else.

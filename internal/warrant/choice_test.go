@@ -63,6 +63,23 @@ func TestAChoiceSaidOfSomethingElseIsNotSaid(t *testing.T) {
 	}
 }
 
+// Who may see a thing is not chosen by a word for other things.
+func TestWhoSeesAThingIsNotSaidOfOthers(t *testing.T) {
+	change := define("update_document", "Change a document.",
+		`"document":{"type":"string"},"visibility":{"type":"string","enum":["private","public"]},"title":{"type":"string"}`)
+	const opens = `{"document":"RE-7","title":"Harbour","visibility":"public"}`
+	for said, want := range map[string]bool{
+		"Read the public notes about Lund. Rename document RE-7 to Harbour": true,
+		"Rename document RE-7 to Harbour and make it public":                false,
+		"Rename document RE-7 to Harbour":                                   true,
+	} {
+		c := offered(said, change)
+		if got := asked(of(c, "update_document", opens)); got != want {
+			t.Errorf("%q: asked %v, want %v: %s", said, got, want, of(c, "update_document", opens))
+		}
+	}
+}
+
 // What is said of something else beside an order lets nothing more through than the order alone.
 func TestPropertyTalkOfSomethingElseChoosesNothing(t *testing.T) {
 	write := define("issue_write", "Change an issue.",
