@@ -72,8 +72,8 @@ func tryLine(t *testing.T, line, file string) {
 	}
 	args := words[1:]
 	switch args[0] {
-	case "check":
-		args[1] = file
+	case "policy":
+		args[2] = file
 	case "explain":
 		args = append(args, "--json")
 		fallthrough
