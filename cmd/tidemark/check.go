@@ -89,7 +89,7 @@ func (e *env) check() error {
 func (e *env) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check, read, compare, try on recordings, write and save policies",
+		Short: "Check and explain policies; read, compare, try on recordings, write and save them",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -117,7 +117,7 @@ tidemark policy check says more: it reads conditions too.`,
 		},
 	})
 	cmd.AddCommand(e.policyTexts()...)
-	cmd.AddCommand(e.checkCommand(), e.reloadCommand(), e.replayCommand(), e.learnCommand(), e.verifierCommand())
+	cmd.AddCommand(e.checkCommand(), e.explainCommand(), e.reloadCommand(), e.replayCommand(), e.learnCommand(), e.verifierCommand())
 	return cmd
 }
 

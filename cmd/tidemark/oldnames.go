@@ -18,6 +18,7 @@ var oldNames = []struct{ old, now string }{
 	{"audit", "log"},
 	{"backup", "log backup"},
 	{"check", "policy check"},
+	{"explain", "policy explain"},
 	{"export", "log export"},
 	{"grants", "approvals grants"},
 	{"graph", "log graph"},
@@ -54,7 +55,7 @@ func byNewName(root *cobra.Command, args []string) ([]string, string) {
 	if err != nil || cmd.Parent() != root {
 		return args, ""
 	}
-	if cmd.HasAlias("help") {
+	if cmd.Name() == "help" {
 		inner, told := byNewName(root, rest)
 		return append([]string{"help"}, inner...), told
 	}

@@ -141,12 +141,8 @@ agent's context came from and decides, outside the model, what the agent may sti
 	root.SetHelpCommandGroupID(moreGroup)
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
-		switch c.Name() {
-		case "completion":
+		if c.Name() == "completion" {
 			c.Args, c.RunE = known, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		case "help":
-			// The last line of every help says how it is had. Cobra lists a command of this name although it is hidden.
-			c.Use, c.Aliases, c.Hidden = "usage [command]", []string{"help"}, true
 		}
 	}
 	addOldNames(root)
@@ -191,7 +187,7 @@ func (e *env) groups() []group {
 			e.approvalsCommand(), e.consoleCommand(), e.trustCommand(), e.stopAllCommand(), e.resumeCommand(),
 		}},
 		{"Look at what happened", []*cobra.Command{e.sessionsCommand(), e.logCommand(), e.toolsCommand(), e.reportCommand()}},
-		{"Say what is allowed", []*cobra.Command{e.policyCommand(), e.explainCommand(), e.tryCommand()}},
+		{"Say what is allowed", []*cobra.Command{e.policyCommand(), e.tryCommand()}},
 		{"People and machines", []*cobra.Command{e.tokenCommand(), e.joinCommand(), e.leaveCommand()}},
 		{"Set up agents", []*cobra.Command{
 			e.installCommand(), e.uninstallCommand(), e.mcpCommand(), e.llmCommand(), e.modelCommand(),

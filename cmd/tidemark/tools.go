@@ -34,7 +34,7 @@ func (e *env) toolsCommand() *cobra.Command {
 		Long: `List the tools that the policy names and those that were called lately: what a call of each is
 taken for, what it brings into the context, whether the policy speaks of it (named), how many
 of its latest calls were held and refused, and which MCP servers' definitions of it wait for a
-person (tidemark mcp review). What one rule says of a tool is in tidemark explain; to say what
+person (tidemark mcp review). What one rule says of a tool is in tidemark policy explain; to say what
 a tool is, see tidemark tools annotate.
 
 --why lists the definitions that hold now instead: what a call is taken for, what says so, who

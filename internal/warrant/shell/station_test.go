@@ -85,7 +85,7 @@ func TestOrdinaryCommandsAreNotOversight(t *testing.T) {
 		"pkill -f vite", "pkill -f 'npm run serve'", "pkill node", "killall node", "kill 1234", "kill -1 1234", "kill -9 1234", "kill $(lsof -ti:3000)", "fuser -k 3000/tcp", "systemctl restart nginx", "docker stop web", "docker run -v $PWD:/root alpine ls",
 		"docker run -v ./src:/src alpine ls", "ufw allow 22", "iptables -L", "ip addr", "lsof -i :3000", "ps aux | grep node", `python3 -c "print(open('a.json').read())"`, `python3 -c "import os; print(os.path.expanduser('~/work'))"`,
 		`python3 -c "import glob; print(glob.glob('src/*.py'))"`, `node -e "fetch('http://localhost:3000')"`, "tidemark status", "tidemark approvals", "tidemark approvals list", "tidemark doctor", "tidemark explain exec", "tidemark log",
-		"tidemark log verify", "tidemark log graph main 3", "tidemark audit verify", "tidemark graph", "tidemark policy check f.yaml", "tidemark check f.yaml", "tidemark policy replay runs.jsonl",
+		"tidemark log verify", "tidemark log graph main 3", "tidemark audit verify", "tidemark graph", "tidemark policy check f.yaml", "tidemark policy explain exec", "tidemark check f.yaml", "tidemark policy replay runs.jsonl",
 		"tidemark trust labels", "tidemark labels", "tidemark approvals writes", "tidemark report --since 7d", "tidemark --data=/srv/x log", "echo 9555", "sed -n 9555p big.txt",
 		"git log --oneline | head -9555", "docker run -p 3000:3000 web", "diff -r a b", "for f in $(find . -name '*.txt'); do cat $f; done",
 	} {

@@ -8,12 +8,12 @@ import (
 )
 
 // onlyLooking are verbs of our own program that change nothing, whatever follows. Those from graph on are old names.
-var onlyLooking = set("status doctor sessions explain version help demo graph check replay")
+var onlyLooking = set("status doctor sessions version help demo graph explain check replay")
 
 // lookingBelow are words below a verb that change nothing, whatever follows.
 var lookingBelow = map[string]map[string]bool{
 	"log":    set("graph verify"),
-	"policy": set("check replay"),
+	"policy": set("check explain replay"),
 	"audit":  set("verify"),
 }
 
