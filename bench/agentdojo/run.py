@@ -5,7 +5,7 @@
 
 The scripted model plays the user's task by its ground truth, and the attacker's as soon as a result holds the injection: the worst
 model there can be. The person says no to every question. A refused call is not counted as made. At the end every run is played again
-by `tidemark replay`, and the verdicts must be the same.
+by `tidemark policy replay`, and the verdicts must be the same.
 
 TIDEMARK names the program; a server of its own is started. How far it is stands on the error output. Exit status 1: a goal was
 reached, or a verdict differs.
@@ -64,7 +64,7 @@ networks.validate_email = cache(networks.validate_email)
 
 
 class Run:
-    """One run: its session, and a recording for `tidemark replay`."""
+    """One run: its session, and a recording for `tidemark policy replay`."""
 
     def __init__(self, monitor: Monitor, person: Person, name: str) -> None:
         self.person = person
@@ -201,7 +201,7 @@ def pipeline(run: Run, model: BasePipelineElement) -> AgentPipeline:
 
 
 class Person:
-    """Says no to every question, as `tidemark replay` does where a recording does not tell."""
+    """Says no to every question, as `tidemark policy replay` does where a recording does not tell."""
 
     def __init__(self, url: str, token: str) -> None:
         self.url, self.token = url, token
@@ -238,10 +238,10 @@ def server() -> Iterator[tuple[Monitor, Person]]:
 
 
 def replayed(runs: list[Run]) -> int:
-    """How many verdicts `tidemark replay` gives otherwise."""
+    """How many verdicts `tidemark policy replay` gives otherwise."""
     recording = "".join(json.dumps(r.trace, default=str) + "\n" for r in runs)
     with tempfile.TemporaryDirectory() as data:
-        command = [os.environ["TIDEMARK"], "replay", "--data", data, "--format", "trace", "--json", "-"]
+        command = [os.environ["TIDEMARK"], "policy", "replay", "--data", data, "--format", "trace", "--json", "-"]
         lines = subprocess.run(command, input=recording, text=True, capture_output=True, check=True).stdout.splitlines()
     said: dict[str, list[str]] = {}
     for line in lines:

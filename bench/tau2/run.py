@@ -96,7 +96,7 @@ def replayed(runs: list[dict[str, Any]]) -> dict[str, list[tuple[str, str]]]:
     """What was decided about each call, and by which rule."""
     recording = "".join(json.dumps(r, default=str) + "\n" for r in runs)
     with tempfile.TemporaryDirectory() as data:
-        command = [os.environ["TIDEMARK"], "replay", "--data", data, "--format", "trace", "--json", "-"]
+        command = [os.environ["TIDEMARK"], "policy", "replay", "--data", data, "--format", "trace", "--json", "-"]
         lines = subprocess.run(command, input=recording, text=True, capture_output=True, check=True).stdout.splitlines()
     said: dict[str, list[tuple[str, str]]] = {r["id"]: [] for r in runs}
     for line in lines:

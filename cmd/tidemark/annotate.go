@@ -32,9 +32,9 @@ paste. Nothing is applied.
 
 What the configured model has read in a definition is shown too, where it makes a tool
 graver; --model asks it about the others. Only a person makes a tool milder.`,
-		Example: `  tidemark annotate tools.json
-  tidemark annotate --explain tools.json
-  curl -s https://mcp.example/tools | tidemark annotate -`,
+		Example: `  tidemark tools annotate tools.json
+  tidemark tools annotate --explain tools.json
+  curl -s https://mcp.example/tools | tidemark tools annotate -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "-"

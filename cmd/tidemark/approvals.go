@@ -26,7 +26,7 @@ import (
 func (e *env) approvalsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approvals",
-		Short: "List open questions and answer them",
+		Short: "List open questions and answer them; what answers have opened; writes that wait",
 		Args:  cobra.NoArgs,
 	}
 	var l listing
@@ -46,7 +46,8 @@ approved at once, all of them or none; what is final, dangerous or runs a comman
 	approve.Flags().IntVar(&open.minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
 	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: how many calls at most (0: as many as come)")
 	approve.Flags().BoolVar(&open.task, "task", false, "this call, and those like it until the task ends, as the question says")
-	approve.Flags().BoolVar(&open.always, "always", false, "this call, and in every session what the question says; see tidemark grants")
+	approve.Flags().BoolVar(&open.always, "always", false,
+		"this call, and in every session what the question says; see tidemark approvals grants")
 	approve.Flags().BoolVar(&open.reads, "reads", false, "this call, and that its tool only reads, as long as it is defined as it is")
 	flood := ""
 	deny := &cobra.Command{
@@ -62,7 +63,7 @@ approved at once, all of them or none; what is final, dangerous or runs a comman
 		},
 	}
 	deny.Flags().StringVar(&flood, "session", "", "refuse every call of this session that waits")
-	cmd.AddCommand(approve, deny, e.watchCommand())
+	cmd.AddCommand(approve, deny, e.watchCommand(), e.grantsCommand(), e.writesCommand())
 	return cmd
 }
 
@@ -414,7 +415,7 @@ func (e *env) listGrants(ctx context.Context) error {
 			e.printf("    it ends with its lines in %s\n", text.OneLine(g.File))
 			continue
 		}
-		e.printf("    tidemark grants revoke %s\n", g.ID)
+		e.printf("    tidemark approvals grants revoke %s\n", g.ID)
 	}
 	if len(all) == 0 {
 		e.printf("no grants in force\n")

@@ -60,7 +60,7 @@ func ago(text string, now time.Time) (time.Time, bool) {
 
 func (f *auditFlags) check() (err error) {
 	if f.since != "" && f.from != "" {
-		return errors.New("audit: --since and --from are two beginnings: give one")
+		return errors.New("log: --since and --from are two beginnings: give one")
 	}
 	if at, ok := ago(f.since, time.Now()); ok {
 		f.from = at.UTC().Format(time.RFC3339)
@@ -68,26 +68,26 @@ func (f *auditFlags) check() (err error) {
 		f.from = f.since
 	}
 	if f.more.From, err = records.Time(f.from, false); err != nil {
-		return fmt.Errorf("audit: --from: %w", err)
+		return fmt.Errorf("log: --from: %w", err)
 	}
 	if f.more.To, err = records.Time(f.to, true); err != nil {
-		return fmt.Errorf("audit: --to: %w", err)
+		return fmt.Errorf("log: --to: %w", err)
 	}
 	if f.more != (records.Filter{}) && (f.follow || f.After > 0) {
-		return errors.New("audit: --follow and --after know --session and --kind alone")
+		return errors.New("log: --follow and --after know --session and --kind alone")
 	}
 	if !slices.Contains([]string{"", "allow", "confine", "confirm", "deny"}, f.more.Effect) {
-		return fmt.Errorf("audit: --effect %q: want allow, confine, confirm or deny", f.more.Effect)
+		return fmt.Errorf("log: --effect %q: want allow, confine, confirm or deny", f.more.Effect)
 	}
 	if f.Limit < 1 || f.Limit > maxRecords {
-		return fmt.Errorf("audit: --limit %d: want 1 to %d", f.Limit, maxRecords)
+		return fmt.Errorf("log: --limit %d: want 1 to %d", f.Limit, maxRecords)
 	}
 	if f.After < 0 {
-		return fmt.Errorf("audit: --after %d: want the id of a record", f.After)
+		return fmt.Errorf("log: --after %d: want the id of a record", f.After)
 	}
 	kinds := kindNames()
 	if f.Kind != "" && !slices.Contains(kinds, f.Kind) {
-		return fmt.Errorf("audit: --kind: there is no kind %q (there are %s)", f.Kind, strings.Join(kinds, ", "))
+		return fmt.Errorf("log: --kind: there is no kind %q (there are %s)", f.Kind, strings.Join(kinds, ", "))
 	}
 	return nil
 }
@@ -115,11 +115,11 @@ func (f *auditFlags) flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.to, "to", "", "up to this day or time")
 }
 
-func (e *env) auditCommand() *cobra.Command {
+func (e *env) logCommand() *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Read the audit log, or verify that nobody changed it",
+		Use:   "log",
+		Short: "Read the audit log, verify that nobody changed it, keep it and copy it",
 		Long: `Print the audit log, one line per event, newest first; --json has the whole records. With
 --follow new ones are printed as they come, until Ctrl-C; with --after they come oldest first,
 from there on, for programs that read in pages. Where a server runs it is asked; without one,
@@ -127,10 +127,10 @@ or with --store, the log itself is read.
 
 Of each call it says what it did, to whom and to what: arguments are kept without secrets and contents of files, sealed with
 the key of the data folder, unless the policy says record: {arguments: none}.`,
-		Example: `  tidemark audit --kind call.decided
-  tidemark audit --follow --session agent:main:main
-  tidemark audit --person ada --from 2026-03-01
-  tidemark audit --effect deny --tool exec --text example.com`,
+		Example: `  tidemark log --kind call.decided
+  tidemark log --follow --session agent:main:main
+  tidemark log --person ada --from 2026-03-01
+  tidemark log --effect deny --tool exec --text example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -144,7 +144,8 @@ the key of the data folder, unless the policy says record: {arguments: none}.`,
 	cmd.Flags().IntVar(&f.Limit, "limit", 100, "how many at most")
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new records as they come, oldest first")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
-	cmd.AddCommand(e.verifyCommand(), e.anchorCommand())
+	cmd.AddCommand(e.graphCommand(), e.verifyCommand(), e.anchorCommand(), e.exportCommand(), e.pruneCommand(), e.holdCommand(),
+		e.backupCommand(), e.restoreCommand(), e.migrateCommand())
 	return cmd
 }
 

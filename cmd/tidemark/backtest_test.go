@@ -70,7 +70,7 @@ func numbersIn(t *testing.T, pattern, text string) []int {
 	return out
 }
 
-// CON-34: what the page counts, tidemark policy compare counts, and tidemark replay of the same log.
+// CON-34: what the page counts, tidemark policy compare counts, and tidemark policy replay of the same log.
 func TestTheBacktestOfThePageIsThatOfTheCommands(t *testing.T) {
 	data := t.TempDir()
 	file := filepath.Join(data, "tidemark.yaml")

@@ -89,7 +89,7 @@ func (e *env) check() error {
 func (e *env) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "See the policies that are shipped and what a file may say; read, compare and save the one in force",
+		Short: "Check and explain policies; read, compare, try on recordings, write and save them",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -109,7 +109,7 @@ file, and begin the file with
 
   # yaml-language-server: $schema=tidemark.schema.json
 
-tidemark check says more: it reads conditions too.`,
+tidemark policy check says more: it reads conditions too.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			e.printf("%s", app.Schema())
@@ -117,6 +117,7 @@ tidemark check says more: it reads conditions too.`,
 		},
 	})
 	cmd.AddCommand(e.policyTexts()...)
+	cmd.AddCommand(e.checkCommand(), e.explainCommand(), e.reloadCommand(), e.replayCommand(), e.learnCommand(), e.verifierCommand())
 	return cmd
 }
 

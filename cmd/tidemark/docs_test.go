@@ -71,9 +71,13 @@ func tryLine(t *testing.T, line, file string) {
 		t.Fatalf("no line to try: %q, %v", line, err)
 	}
 	args := words[1:]
-	switch args[0] {
+	what := args[0]
+	if what == "policy" {
+		what = args[1]
+	}
+	switch what {
 	case "check":
-		args[1] = file
+		args[2] = file
 	case "explain":
 		args = append(args, "--json")
 		fallthrough
@@ -85,7 +89,7 @@ func tryLine(t *testing.T, line, file string) {
 		t.Fatalf("%s: exit %d, %s%s", line, code, out, errOut)
 	}
 	verdict, rule, _ := strings.Cut(want, " ")
-	switch args[0] {
+	switch what {
 	case "try":
 		if !strings.HasPrefix(out, words[2]+": "+verdict+"\n") || rule != "" && !strings.Contains(out, "because "+rule+":") {
 			t.Errorf("%s\ngot\n%s", line, out)

@@ -31,10 +31,10 @@ func (e *env) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [TOOL]",
 		Short: "Say what the policy does with a tool, and why",
-		Example: `  tidemark explain exec --taint untrusted
-  tidemark explain exec --args '{"command":"gog gmail list"}'
-  tidemark explain send_email --args '{"to":"tom@example.com"}' --said "Mail Tom the summary" --read "From: tom@example.com"
-  tidemark explain --matrix`,
+		Example: `  tidemark policy explain exec --taint untrusted
+  tidemark policy explain exec --args '{"command":"gog gmail list"}'
+  tidemark policy explain send_email --args '{"to":"tom@example.com"}' --said "Mail Tom the summary" --read "From: tom@example.com"
+  tidemark policy explain --matrix`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, names []string) error {
 			set, err := e.policy(agent)
@@ -247,7 +247,7 @@ func (e *env) matrix(set *policy.Set) error {
 		return err
 	}
 	if slices.ContainsFunc(rows, func(r row) bool { return r.Asks }) {
-		e.printf("\n%s: each call is looked at; it runs, or asks if nothing stands behind it (tidemark explain TOOL, "+
+		e.printf("\n%s: each call is looked at; it runs, or asks if nothing stands behind it (tidemark policy explain TOOL, "+
 			"tidemark try TOOL JSON)\n", asksIf)
 	}
 	return nil

@@ -25,7 +25,7 @@ func TestThreeCommandsToABlockedAttack(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"$ tidemark init\n", "blocked: refused by the server, rule canary", "not done: ", "$ tidemark audit\n", "a blocked attack after three commands and "} {
+	for _, want := range []string{"$ tidemark init\n", "blocked: refused by the server, rule canary", "not done: ", "$ tidemark log\n", "a blocked attack after three commands and "} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

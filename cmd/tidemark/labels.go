@@ -24,22 +24,34 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
+// trustCommand is a person's word that something may be trusted: what was written, a session, a project's settings.
+func (e *env) trustCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Trust again: a session's context, what was written while tainted, a project's settings",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(e.resetCommand(), e.labelsCommand(), e.acceptCommand())
+	return cmd
+}
+
 func (e *env) labelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "labels",
 		Short: "List what was written while tainted, or vouch for it",
 		Long: `A file, memory or record that an agent wrote while its context held content that is not
 trusted keeps that label: whoever reads it, in any session, is tainted again. Look at it,
-and clear the label if it may be trusted; that is recorded (tidemark audit --session
+and clear the label if it may be trusted; that is recorded (tidemark log --session
 tidemark:labels).`,
-		Example: `  tidemark labels
-  tidemark labels clear file:work/notes.txt`,
+		Example: `  tidemark trust labels
+  tidemark trust labels clear file:work/notes.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.listLabels(cmd.Context()) },
 	}
 	var below string
 	clearing := &cobra.Command{
-		Use: "clear [KEY]", Short: "Trust it again, as tidemark labels spells it; with --below all files of a folder",
+		Use: "clear [KEY]", Short: "Trust it again, as tidemark trust labels spells it; with --below all files of a folder",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -108,7 +120,7 @@ func (e *env) clearBelow(ctx context.Context, folder string) error {
 		n++
 	}
 	if n == 0 {
-		return fmt.Errorf("clear labels: nothing below %s is labelled (tidemark labels lists what is)", report.Line(folder))
+		return fmt.Errorf("clear labels: nothing below %s is labelled (tidemark trust labels lists what is)", report.Line(folder))
 	}
 	return nil
 }
@@ -134,7 +146,7 @@ func (e *env) clearLabel(ctx context.Context, key string) error {
 		})
 	}
 	if errors.Is(err, tidemark.ErrNotFound) {
-		return fmt.Errorf("clear label: nothing is labelled %q (tidemark labels lists what is)", key)
+		return fmt.Errorf("clear label: nothing is labelled %q (tidemark trust labels lists what is)", key)
 	}
 	if err != nil {
 		return err
@@ -149,7 +161,7 @@ func (e *env) clearLabel(ctx context.Context, key string) error {
 func (e *env) acceptCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:   "accept AGENT",
+		Use:   "settings AGENT",
 		Short: "Accept what a project sets for an agent, after a look at it",
 		Long: `Show which settings of a project may run programs or send the conversation elsewhere, and accept
 them. Until then the agent's hook refuses to work in that folder. What is changed later is asked

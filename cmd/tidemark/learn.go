@@ -37,9 +37,9 @@ Nothing is changed without --apply. That adds the proposals which would have sto
 nothing (or at most --max-stops calls each) to the policy file, keeps the file as it was
 beside it, and is refused if the result would be looser anywhere. What would widen the
 policy is never proposed here: see tidemark report.`,
-		Example: `  tidemark learn
-  tidemark learn --yaml > proposed.yaml
-  tidemark learn --min-sessions 50 --apply`,
+		Example: `  tidemark policy learn
+  tidemark policy learn --yaml > proposed.yaml
+  tidemark policy learn --min-sessions 50 --apply`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -124,7 +124,7 @@ func (e *env) applyLesson(p app.Paths, f *learnFlags, lesson *app.Lesson) error 
 		e.printf("%s %s: %s\n", e.ui.word("good", "added"), list[i].Name, report.Line(list[i].Text))
 	}
 	if left := len(lesson.Proposals) - len(list); left > 0 {
-		e.printf("%d left out: they would have stopped calls that ran (tidemark learn shows them, --max-stops takes them)\n", left)
+		e.printf("%d left out: they would have stopped calls that ran (tidemark policy learn shows them, --max-stops takes them)\n", left)
 	}
 	if len(list) == 0 {
 		e.printf("nothing was changed\n")

@@ -64,8 +64,9 @@ func heed(signals <-chan os.Signal, cancel func()) {
 func (e *env) hookCommand() *cobra.Command {
 	o := shim.Options{}
 	cmd := &cobra.Command{
-		Use:   "hook --agent NAME",
-		Short: "Answer one hook of a coding agent",
+		Use:    "hook --agent NAME",
+		Hidden: true, // for agents, not for people
+		Short:  "Answer one hook of a coding agent",
 		Long: `Answer one hook of a coding agent: read its event from standard input, ask the running
 server, and answer in the agent's own form. Agents start it; see also tidemark-hook, the
 same as a program of its own that starts faster. Exit code 2 refuses.

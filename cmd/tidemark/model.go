@@ -240,7 +240,7 @@ func (e *env) modelTryCommand() *cobra.Command {
 		Short: "What the model understands of a message: the items it would give",
 		Long: `Have the model of the policy file read a message, and print what Tidemark would take from it: one real request, of
 which nothing is recorded in the log. WORDS of - are read from standard input, where no other program sees them. The tools
-are a few ordinary ones, or those of a list of definitions (as tidemark annotate takes it).`,
+are a few ordinary ones, or those of a list of definitions (as tidemark tools annotate takes it).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.tryModel(cmd.Context(), args[0], tools, record)

@@ -129,7 +129,7 @@ func TestTheCostGuardThroughEveryDoor(t *testing.T) {
 			s.end(t)
 			out, errOut, code = command(t, "plugins", "cost", "--json", "--data", s.data)
 			if code != exitOK || !strings.Contains(out, `"calls": 2`) || !strings.Contains(out, `"input": 1180`) {
-				t.Errorf("tidemark plugins cost: got %d, %s%s", code, out, errOut)
+				t.Errorf("tidemark report plugins cost: got %d, %s%s", code, out, errOut)
 			}
 		})
 	}
@@ -247,7 +247,7 @@ func TestAnExperimentThroughEveryDoor(t *testing.T) {
 	s.end(t)
 	text, errOut, code := command(t, "plugins", "experiment", "--json", "--data", s.data)
 	if code != exitOK || !strings.Contains(text, `"tokensIn": 2360`) {
-		t.Errorf("tidemark plugins experiment: got %d, %s%s", code, text, errOut)
+		t.Errorf("tidemark report plugins experiment: got %d, %s%s", code, text, errOut)
 	}
 	if text, _, code = command(t, "plugins", "experiment", "--data", s.data); code != exitOK || !strings.Contains(text, "arm b") {
 		t.Errorf("got %d, %s", code, text)

@@ -59,7 +59,7 @@ func (e *env) renamedCommand() *cobra.Command {
 		Long: `Look through files for ids of rules that a shipped preset once had (balanced.command) and has no
 more, and show as a diff what the cells of its table are called that say the same now
 (balanced.execute.order). Nothing is written without --write. An id that became several cells is
-shown with its place, and left to you. Without a name, the policy file here; tidemark check
+shown with its place, and left to you. Without a name, the policy file here; tidemark policy check
 refuses a policy file that names such an id.`,
 		Example: `  tidemark policy migrate tidemark.yaml alerts/*.yml
   tidemark policy migrate --write tidemark.yaml`,
@@ -165,7 +165,8 @@ func replaceFile(file string, text []byte) error {
 func (e *env) policyServer(ctx context.Context) (*client, error) {
 	c, err := e.findServer(ctx)
 	if err == nil && c == nil {
-		err = errors.New("no server runs on this data folder: start it (tidemark serve), or edit the file and tidemark check it")
+		err = errors.New("no server runs on this data folder: start it (tidemark serve), " +
+			"or edit the file and have tidemark policy check read it")
 	}
 	return c, err
 }
@@ -338,7 +339,7 @@ func (e *env) writeCommand() *cobra.Command {
 		Use:   "write WORDS",
 		Short: "Have the model in reach put what you say about the policy into rules, as a proposal",
 		Long: `Have the model of the policy file (tidemark model) put plain words into rules, groups and cells of the policy. What it
-answers must pass tidemark check. Shown are what it would do, in words, the change as a diff, and what it would have
+answers must pass tidemark policy check. Shown are what it would do, in words, the change as a diff, and what it would have
 changed in recorded sessions; whatever makes the policy looser is said apart. Nothing is saved: --out writes the text to
 a new file, and tidemark policy save puts that in force, which takes you (the admin token, or your passkey in the console).
 

@@ -58,12 +58,12 @@ each: questions, runs left alone, runs stopped, and which of --must-stop were.
 
 Exit status: 0, 1 if a bar (--max-asks, --must-stop) is missed, 2 if something could not
 be read.`,
-		Example: `  tidemark replay runs.jsonl
-  tidemark replay --policy strict.yaml --diff quiet.yaml ~/transcripts
-  tidemark replay --format trace --json - < runs.jsonl
-  tidemark replay --max-asks 0.2 --must-stop attack-7:3 runs.jsonl
-  tidemark replay --answers both --must-stop-file attacks.txt runs.jsonl
-  tidemark replay --format log --html report.html`,
+		Example: `  tidemark policy replay runs.jsonl
+  tidemark policy replay --policy strict.yaml --diff quiet.yaml ~/transcripts
+  tidemark policy replay --format trace --json - < runs.jsonl
+  tidemark policy replay --max-asks 0.2 --must-stop attack-7:3 runs.jsonl
+  tidemark policy replay --answers both --must-stop-file attacks.txt runs.jsonl
+  tidemark policy replay --format log --html report.html`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if !cmd.Flags().Changed("max-asks") {
 				f.maxAsks = -1

@@ -28,15 +28,15 @@ of calls, texts (previews), and of sessions that have ended everything but a ske
 those of the section retention in the policy file count; with one, it alone. A limit is an age, a size or both: 30d,
 2GB, 30d,2GB.
 
-Hash chains stay whole: records keep their hashes, and a record says what was taken out; tidemark audit
-verify checks both. What is held (tidemark hold) is left as it is, and named. Where judgement would need what is gone, it
+Hash chains stay whole: records keep their hashes, and a record says what was taken out; tidemark log
+verify checks both. What is held (tidemark log hold) is left as it is, and named. Where judgement would need what is gone, it
 asks. It may run beside a server.
 
 --person takes out everything of every session that somebody spoke in, whatever its age, and the keys of what was
 sealed there: their id, or provider:id.`,
-		Example: `  tidemark prune --dry-run
-  tidemark prune --content 30d --events 400d
-  tidemark prune --person telegram:4711 --why "asked to be forgotten"`,
+		Example: `  tidemark log prune --dry-run
+  tidemark log prune --content 30d --events 400d
+  tidemark log prune --person telegram:4711 --why "asked to be forgotten"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := e.paths()
@@ -177,9 +177,9 @@ func (e *env) holdCommand() *cobra.Command {
 		Short: "Keep sessions from being pruned: a legal hold",
 		Long: `List what is held, or hold a session, or all in which a person took part: nothing of it is pruned, by hand or by the
 server, until it is released. Each is a record of the log.`,
-		Example: `  tidemark hold
-  tidemark hold add --session agent:main:main --why "case 12"
-  tidemark hold release --person telegram:4711`,
+		Example: `  tidemark log hold
+  tidemark log hold add --session agent:main:main --why "case 12"
+  tidemark log hold release --person telegram:4711`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := e.paths()
@@ -248,8 +248,8 @@ func (e *env) exportCommand() *cobra.Command {
 		Long: `Write the records that fit, oldest first, as lines of JSON (jsonl) or as a Parquet file, with a column for session, time,
 kind, tool, effect, rule, trust level and person, and the whole record as JSON in body. What is sealed in the log
 is not exported, nor are keys and codes. A server may run beside it.`,
-		Example: `  tidemark export --out records.jsonl --from 2026-03-01
-  tidemark export --format parquet --out decisions.parquet --kind call.decided`,
+		Example: `  tidemark log export --out records.jsonl --from 2026-03-01
+  tidemark log export --format parquet --out decisions.parquet --kind call.decided`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
@@ -50,6 +51,10 @@ type env struct {
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	e := &env{in: in, out: out, errOut: errOut, ui: newUI(out)}
 	cmd := e.command()
+	args, told := byNewName(cmd, args)
+	if told != "" && toPerson(errOut) {
+		fmt.Fprintf(errOut, "tidemark: %s\n", told)
+	}
 	cmd.SetArgs(args)
 	cmd.SetIn(in)
 	cmd.SetOut(out)
@@ -130,13 +135,17 @@ agent's context came from and decides, outside the model, what the agent may sti
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(e.versionCommand())
+	root.AddCommand(e.hookCommand(), e.versionCommand())
+	root.SetCompletionCommandGroupID(moreGroup)
 	root.InitDefaultCompletionCmd()
+	root.SetHelpCommandGroupID(moreGroup)
+	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
 			c.Args, c.RunE = known, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
+	addOldNames(root)
 	sayUsage(root)
 	return root
 }
@@ -165,25 +174,26 @@ type group struct {
 	commands []*cobra.Command
 }
 
+// moreGroup has what is no work with the monitor.
+const moreGroup = "More"
+
+// groups are the commands that people look for by name. What is needed now and then stands below one of them.
 func (e *env) groups() []group {
 	return []group{
-		{"Start", []*cobra.Command{
-			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.mcpCommand(),
-			e.runCommand(), e.boxCommand(), e.undoCommand(), e.hookCommand(), e.doctorCommand(), e.statusCommand(), e.modelCommand(),
-			e.tokenCommand(), e.joinCommand(), e.leaveCommand(), e.serviceCommand(), e.backupCommand(), e.restoreCommand(),
-			e.migrateCommand(), e.pruneCommand(), e.holdCommand(), e.exportCommand(),
+		{"Start and run", []*cobra.Command{
+			e.demoCommand(), e.initCommand(), e.runCommand(), e.boxCommand(), e.undoCommand(), e.doctorCommand(), e.statusCommand(),
 		}},
-		{"Answer", []*cobra.Command{
-			e.approvalsCommand(), e.grantsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand(),
-			e.acceptCommand(), e.stopAllCommand(), e.resumeCommand(),
+		{"Decide by hand", []*cobra.Command{
+			e.approvalsCommand(), e.consoleCommand(), e.trustCommand(), e.stopAllCommand(), e.resumeCommand(),
 		}},
-		{"Inspect", []*cobra.Command{
-			e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand(), e.toolsCommand(), e.pluginsCommand(),
+		{"Look at what happened", []*cobra.Command{e.sessionsCommand(), e.logCommand(), e.toolsCommand(), e.reportCommand()}},
+		{"Say what is allowed", []*cobra.Command{e.policyCommand(), e.tryCommand()}},
+		{"People and machines", []*cobra.Command{e.tokenCommand(), e.joinCommand(), e.leaveCommand()}},
+		{"Set up agents", []*cobra.Command{
+			e.installCommand(), e.uninstallCommand(), e.mcpCommand(), e.llmCommand(), e.modelCommand(),
 		}},
-		{"Policy", []*cobra.Command{
-			e.checkCommand(), e.policyCommand(), e.reloadCommand(), e.tryCommand(), e.explainCommand(), e.replayCommand(), e.learnCommand(),
-			e.annotateCommand(), e.verifierCommand(),
-		}},
+		{"Run the server", []*cobra.Command{e.serveCommand(), e.serviceCommand()}},
+		{moreGroup, nil},
 	}
 }
 
@@ -194,7 +204,7 @@ func known(cmd *cobra.Command, args []string) error {
 	}
 	hint := cmd.CommandPath() + " --help lists them"
 	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := append(cmd.SuggestionsFor(args[0]), elsewhere(cmd, args[0])...); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return fmt.Errorf("unknown command %q: %s", args[0], hint)
@@ -252,6 +262,12 @@ func (e *env) withLog(ctx context.Context, step func(*app.Log) error) error {
 	return errors.Join(step(log), log.Close())
 }
 
+// toPerson reports whether what is written there is read on a terminal.
+func toPerson(w io.Writer) bool {
+	f, ok := isTerminal(w)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 func isTerminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok
@@ -259,7 +275,7 @@ func isTerminal(w io.Writer) (*os.File, bool) {
 
 func (e *env) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version, as --version does", Args: cobra.NoArgs, Hidden: true,
 		RunE: func(*cobra.Command, []string) error { return e.printVersion() },
 	}
 }

@@ -313,3 +313,20 @@ func onTerminal(cmd *exec.Cmd, x *terminal.Terminal) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = x.Far, x.Far, x.Far
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 }
+
+// A person who types an old name is told the new one, once and beside the answer; what is completed says nothing.
+func TestAnOldNameSaysTheNewOneOnATerminal(t *testing.T) {
+	t.Setenv("TIDEMARK_DATA", t.TempDir())
+	x := terminal.Open(t, 120, 24)
+	var out bytes.Buffer
+	for _, args := range [][]string{{"policy", "check", "--help"}, {"__complete", "audit", ""}, {"check", "--help"}} {
+		out.Reset()
+		if code := run(t.Context(), args, strings.NewReader(""), &out, x.Far); code != exitOK || out.Len() == 0 {
+			t.Fatalf("%q: exit %d, %s", args, code, &out)
+		}
+	}
+	x.Wait(`tidemark: "tidemark check" is now "tidemark policy check"; the old name goes on working`)
+	if shown := x.Shows(); strings.Count(shown, "goes on working") != 1 || strings.Contains(out.String(), "is now") {
+		t.Errorf("got\n%s\n%s", shown, &out)
+	}
+}

@@ -31,7 +31,7 @@ func (e *env) serveCommand() *cobra.Command {
 		Long: `Run the monitor and its HTTP hook API. The first start makes the data folder, the
 log and bearer tokens (agent, owner, approver, admin), and shows them once, on a terminal:
 of those of people only hashes are kept, and tidemark approvals watch asks for one.
-A policy file that changes, or comes, is read by itself; SIGHUP and tidemark reload do it
+A policy file that changes, or comes, is read by itself; SIGHUP and tidemark policy reload do it
 at once. A file with faults changes nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), f) },

@@ -110,7 +110,7 @@ func latestCalls(ctx context.Context, log *app.Log, name string) (out []timeline
 // showCalls tells what was called, what it does and what came of it, the latest last.
 func (e *env) showCalls(name string, calls []timeline.Step, earlier int) {
 	if earlier > 0 {
-		e.printf("  %d earlier: tidemark audit --session %s\n", earlier, report.Line(name))
+		e.printf("  %d earlier: tidemark log --session %s\n", earlier, report.Line(name))
 	}
 	for i := range calls {
 		s := &calls[i]
@@ -197,7 +197,7 @@ func (e *env) showTask(t *tidemark.TaskView) {
 func (e *env) resetCommand() *cobra.Command {
 	var branch string
 	cmd := &cobra.Command{
-		Use:   "reset-trust SESSION",
+		Use:   "session SESSION",
 		Short: "Trust a session's context again",
 		Long:  "Say, as the owner, that what a session has read may be trusted again. It is recorded and shown in the graph.",
 		Args:  cobra.ExactArgs(1),

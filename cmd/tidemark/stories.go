@@ -225,6 +225,7 @@ func (e *env) exampleQuestion(ctx context.Context, session, args string) error {
 		}
 		return nil
 	}
-	e.printf("%s it was not held: your policy lets such calls run (tidemark explain send_email says why)\n", e.ui.word("warn", "note:"))
+	e.printf("%s it was not held: your policy lets such calls run (tidemark policy explain send_email says why)\n",
+		e.ui.word("warn", "note:"))
 	return nil
 }

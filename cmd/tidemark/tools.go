@@ -30,12 +30,12 @@ func (e *env) toolsCommand() *cobra.Command {
 	var why bool
 	cmd := &cobra.Command{
 		Use:   "tools",
-		Short: "What each tool is taken for, and what became of its calls",
+		Short: "What each tool is taken for, and what became of its calls; say what one is",
 		Long: `List the tools that the policy names and those that were called lately: what a call of each is
 taken for, what it brings into the context, whether the policy speaks of it (named), how many
 of its latest calls were held and refused, and which MCP servers' definitions of it wait for a
-person (tidemark mcp review). What one rule says of a tool is in tidemark explain; to say what
-a tool is, see tidemark annotate.
+person (tidemark mcp review). What one rule says of a tool is in tidemark policy explain; to say what
+a tool is, see tidemark tools annotate.
 
 --why lists the definitions that hold now instead: what a call is taken for, what says so, who
 described it, the definition's hash, and who says that it only reads. A policy says so of one
@@ -46,7 +46,7 @@ definition with annotations.TOOL.onlyReads: [HASH], a person at a question with 
 	cmd.Flags().StringVar(&find, "find", "", "only tools with this in their name")
 	cmd.Flags().StringVar(&agent, "agent", "", "agent whose overrides apply")
 	cmd.Flags().BoolVar(&why, "why", false, "list definitions: what each is taken for and why, its hash, and who says that it only reads")
-	cmd.AddCommand(e.toolHistoryCommand())
+	cmd.AddCommand(e.toolHistoryCommand(), e.annotateCommand())
 	return cmd
 }
 
@@ -138,7 +138,7 @@ func (e *env) toolHistoryCommand() *cobra.Command {
 		Long: `List the definitions of tools that MCP servers offered and hosts described, those that changed
 last first. Of a tool that is named: each text with when it was first seen, what it changed in
 the one before it, and who accepted it or wants it to stay hidden. Told are the newest 32 texts
-of a tool, and of hosts those of the last 256 lists; tidemark audit has all of them.`,
+of a tool, and of hosts those of the last 256 lists; tidemark log has all of them.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {

@@ -25,7 +25,7 @@ func (e *env) verifyCommand() *cobra.Command {
 		Long: `Check every session's hash chain and the ledger over all commits. The head it prints
 can be written down elsewhere; --head HEAD then proves that nothing up to it is gone.
 So do anchors: those of the file that the policy file names (anchors.file), or of one
-that is given, as tidemark audit anchor prints them and a program gets them posted.`,
+that is given, as tidemark log anchor prints them and a program gets them posted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return e.withLog(cmd.Context(), func(log *app.Log) error { return e.verify(cmd, log, n) })
@@ -44,7 +44,7 @@ func (e *env) anchorCommand() *cobra.Command {
 		Short: "Print a signed note of where the log stands, to be kept elsewhere",
 		Long: `Print a checkpoint of the log, as transparency logs have them: a signed note with the number
 of commits and the hash of the ledger. Kept where whoever writes the log cannot reach it, it
-proves later that nothing up to it was changed (tidemark audit verify --anchors FILE). With
+proves later that nothing up to it was changed (tidemark log verify --anchors FILE). With
 --key print the key by which anybody can check it. anchors in the policy file has it done by itself.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -134,7 +134,7 @@ func (e *env) showWrite(ctx context.Context, id string) error {
 		}
 	}
 	if row == nil {
-		return fmt.Errorf("show %s: no such write; tidemark writes lists them", id)
+		return fmt.Errorf("show %s: no such write; tidemark approvals writes lists them", id)
 	}
 	err = e.withLog(ctx, func(log *app.Log) error {
 		for ev, err := range log.Monitor.Events(ctx, row.Session) {

@@ -147,7 +147,7 @@ func Purge(ctx context.Context, p Paths) error {
 			return fmt.Errorf(what, err)
 		}
 		if len(holds) > 0 {
-			return fmt.Errorf(what, fmt.Errorf("%d legal holds keep it (tidemark hold)", len(holds)))
+			return fmt.Errorf(what, fmt.Errorf("%d legal holds keep it (tidemark log hold)", len(holds)))
 		}
 	}
 	if home, err := os.UserHomeDir(); err != nil || filepath.Clean(p.Data) == filepath.Clean(home) {

@@ -146,7 +146,7 @@ func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Se
 			case err == nil:
 				fits := audit.Fits(head, &rec)
 				if head = (audit.Head{Seq: rec.Seq, Hash: rec.Hash}); !fits {
-					err = fmt.Errorf("%w: record %d does not fit the one before it (see tidemark audit verify)", audit.ErrBroken, rec.Seq)
+					err = fmt.Errorf("%w: record %d does not fit the one before it (see tidemark log verify)", audit.ErrBroken, rec.Seq)
 					err = r.as.Unavailable(doing, err)
 				}
 			}
@@ -164,11 +164,11 @@ func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Se
 func ended(head, stood audit.Head, after uint64) error {
 	switch {
 	case stood.Seq == 0 && head.Seq > 0:
-		return fmt.Errorf("%w: nothing says where it stood (see tidemark audit verify)", audit.ErrBroken)
+		return fmt.Errorf("%w: nothing says where it stood (see tidemark log verify)", audit.ErrBroken)
 	case stood.Seq > head.Seq && stood.Seq >= after:
-		return fmt.Errorf("%w: it stood at record %d, and its last ones are gone (see tidemark audit verify)", audit.ErrBroken, stood.Seq)
+		return fmt.Errorf("%w: it stood at record %d, and its last ones are gone (see tidemark log verify)", audit.ErrBroken, stood.Seq)
 	case stood.Seq == head.Seq && stood.Hash != head.Hash:
-		return fmt.Errorf("%w: record %d is not the one at which it stood (see tidemark audit verify)", audit.ErrBroken, stood.Seq)
+		return fmt.Errorf("%w: record %d is not the one at which it stood (see tidemark log verify)", audit.ErrBroken, stood.Seq)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func TestAMarkIsBelievedOnlyWithTheKey(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, audit.ErrBroken) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "tidemark restore") {
+			if !errors.Is(err, audit.ErrBroken) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "tidemark log restore") {
 				t.Errorf("got %v, want %q and what to do", err, c.says)
 			}
 		})

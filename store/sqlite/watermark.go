@@ -209,7 +209,7 @@ func parseMark(text string) (m mark, err error) {
 
 // unmarked is the error where nobody can say where the log stood.
 func unmarked(path, what string) error {
-	return fmt.Errorf("%w: %s %s, so that nobody can say whether the end of the log is gone: restore a backup with tidemark restore, "+
+	return fmt.Errorf("%w: %s %s, so that nobody can say whether the end of the log is gone: restore a backup with tidemark log restore, "+
 		"or remove %s and %s to go on with what the main file holds",
 		audit.ErrBroken, path+watermarkSuffix, what, path+watermarkSuffix, path+"-wal")
 }
@@ -223,7 +223,7 @@ func (r *Reader) whole(ctx context.Context) error {
 	b, err := r.Cut(ctx, stood)
 	if b != nil {
 		return fmt.Errorf("%w: %v (its -wal file was lost or damaged, or an older copy put back): "+
-			"restore a backup with tidemark restore, or remove %s and %s to go on with what the main file holds",
+			"restore a backup with tidemark log restore, or remove %s and %s to go on with what the main file holds",
 			audit.ErrBroken, b, r.path+watermarkSuffix, r.path+"-wal")
 	}
 	return err

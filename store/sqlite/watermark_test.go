@@ -93,7 +93,7 @@ func TestALogWhoseEndIsGoneIsNotOpened(t *testing.T) {
 				must(t, s.Close())
 				return
 			}
-			if !errors.Is(err, audit.ErrBroken) || !strings.Contains(err.Error(), "tidemark restore") {
+			if !errors.Is(err, audit.ErrBroken) || !strings.Contains(err.Error(), "tidemark log restore") {
 				t.Errorf("got %v, want that it is broken and what to do", err)
 			}
 		})

@@ -51,7 +51,7 @@ func loaded(what, managed string) Bypass {
 		Text: "a repository's settings run programs or send the conversation elsewhere (" + what + "): whatever is not known to be " +
 			"harmless is told at the start of a session, and prompts and calls are refused there; what the agent ran before its first " +
 			"hook has run. " + managed,
-		Fix: "look into the folder before you start the agent there; what you have looked at: tidemark accept",
+		Fix: "look into the folder before you start the agent there; what you have looked at: tidemark trust settings",
 	}
 }
 

@@ -42,7 +42,7 @@ func (a *agent) unsettled(w World) []Case {
 	for _, f := range project.Open(w.Data, found) {
 		out = append(out, Case{
 			Name: "settings here", Text: f.String() + " may run programs or send the conversation elsewhere; the hook refuses to work here",
-			Fix: "take it out, or look at it and accept it: tidemark accept " + a.Name,
+			Fix: "take it out, or look at it and accept it: tidemark trust settings " + a.Name,
 		})
 	}
 	return out

@@ -158,7 +158,7 @@ func TestAProjectThatTakesThePrefixAwayRunsNothing(t *testing.T) {
 	if err := shim.Unbox(w.data, "claude"); err != nil {
 		t.Fatal(err)
 	}
-	if p := w.tell("PreToolUse", w.bash("c3", "make all")); !refuses("claude", p) || !strings.Contains(p.err, "tidemark accept claude") {
+	if p := w.tell("PreToolUse", w.bash("c3", "make all")); !refuses("claude", p) || !strings.Contains(p.err, "tidemark trust settings claude") {
 		t.Errorf("boxes are off, and it is a setting that runs programs all the same: %+v", p)
 	}
 }

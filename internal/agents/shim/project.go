@@ -35,7 +35,7 @@ func (a adapter) unsettled(o Options, e *catalogue.Event) string {
 		names = append(names, fmt.Sprintf("%d more", n))
 	}
 	return fmt.Sprintf("this folder has settings for %s that may run programs or send the conversation elsewhere: %s. "+
-		"Take them out, or look at them and accept them in a terminal: tidemark accept %s --project %s",
+		"Take them out, or look at them and accept them in a terminal: tidemark trust settings %s --project %s",
 		a.Name, strings.Join(names, "; "), a.Name, settings.Word(e.Cwd))
 }
 

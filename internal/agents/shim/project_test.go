@@ -76,7 +76,7 @@ func TestSettingsOfAProjectThatRunOrRedirect(t *testing.T) {
 			goesOn("harmless settings", true)
 			set(test.bad)
 			if test.start != nil {
-				if p := w.run(agent, "", test.start(dir)); !strings.Contains(p.out, "tidemark accept "+agent) {
+				if p := w.run(agent, "", test.start(dir)); !strings.Contains(p.out, "tidemark trust settings "+agent) {
 					t.Errorf("at the start nobody is told: %+v", p)
 				}
 			}

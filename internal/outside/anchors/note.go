@@ -98,7 +98,7 @@ func ParseKey(text string) (Key, error) {
 	sum, encoded, ok := strings.Cut(rest, "+")
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(raw) != 1+ed25519.PublicKeySize || raw[0] != algorithm {
-		return Key{}, errors.New("want name+hash+key, as tidemark audit anchor --key prints it")
+		return Key{}, errors.New("want name+hash+key, as tidemark log anchor --key prints it")
 	}
 	k := Key{name, ed25519.PublicKey(raw[1:])}
 	if hash := k.hash(); hex.EncodeToString(hash[:]) != sum {

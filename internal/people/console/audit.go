@@ -37,7 +37,7 @@ func (c *Console) auditPage(v *visit) { c.showAudit(v, nil) }
 
 func (c *Console) auditVerify(v *visit) {
 	if c.offices.Verify == nil {
-		c.wrong(v, say(http.StatusNotFound, "This server cannot check its log. Run: tidemark audit verify"))
+		c.wrong(v, say(http.StatusNotFound, "This server cannot check its log. Run: tidemark log verify"))
 		return
 	}
 	out, err := c.offices.Verify(v.r.Context())

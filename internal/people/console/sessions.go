@@ -176,7 +176,7 @@ func (c *Console) sessionTable(rows []sessionRow) h.HTML {
 			lines = append(lines, h.El("tr", h.El("td", levelWord("untrusted")), h.El("th", h.A("scope", "row"),
 				sessionLink(r.Name)), h.El("td", c.ago(last)),
 				h.El("td", h.A("colspan", "5"), h.El("strong", h.Class("bad"),
-					h.T("Its log cannot be read: its calls are refused. Run: tidemark audit verify")))))
+					h.T("Its log cannot be read: its calls are refused. Run: tidemark log verify")))))
 			continue
 		}
 		s := r.view

@@ -159,7 +159,7 @@ func Limits() Check {
 		f.add(Limit, "files that run later",
 			"files that usual tools run by themselves (eslint.config.mjs, vitest.config.ts, conf.py, noxfile.py, tasks.py, __init__.py) "+
 				"are written unasked after something from outside was read; they are labelled, and running them is judged as the line above says",
-			"tidemark install AGENT --box; tidemark labels shows what was written so")
+			"tidemark install AGENT --box; tidemark trust labels shows what was written so")
 		f.add(Limit, "signs of life",
 			"beats and hook events say what their sender says of itself; whoever holds the agent token can send them", "")
 		return f.list

@@ -156,13 +156,13 @@ func (s Server) policy(ctx context.Context, f *found) {
 	now, err := s.OnDisk()
 	if err != nil {
 		f.add(Broken, "policy", fmt.Sprintf("the file cannot be used; the server goes on with version %s: %s",
-			there.Version, line(err.Error())), "tidemark check")
+			there.Version, line(err.Error())), "tidemark policy check")
 		return
 	}
 	switch {
 	case there.Version != now.Version:
 		f.add(Broken, "policy", fmt.Sprintf("version %s of %s is in force, and %s says %s",
-			there.Version, named(there.File), named(now.File), now.Version), "tidemark reload")
+			there.Version, named(there.File), named(now.File), now.Version), "tidemark policy reload")
 	case there.Sections != now.Sections:
 		f.add(Broken, "policy", fmt.Sprintf("sections of %s that take effect at a start (server, hooks, llm, auditor, verifier, "+
 			"telegram, approvals) have changed since", named(now.File)), "restart the server")
@@ -285,7 +285,7 @@ func CheckApprovals(s Server, parts func(ctx context.Context) ([]Part, error)) C
 		} else {
 			var err error
 			if list, err = parts(ctx); err != nil {
-				f.add(Broken, "policy file", line(err.Error()), "tidemark check")
+				f.add(Broken, "policy file", line(err.Error()), "tidemark policy check")
 				return f.list
 			}
 		}

@@ -87,7 +87,7 @@ func (f *found) folder(path string) bool {
 	return true
 }
 
-// tail is how many records are verified; tidemark audit verify does them all.
+// tail is how many records are verified; tidemark log verify does them all.
 const tail = 1000
 
 func (f *found) chain(ctx context.Context, log Log) {
@@ -102,12 +102,12 @@ func (f *found) chain(ctx context.Context, log Log) {
 		return
 	}
 	if at := firstBreak(page); at != "" {
-		f.add(Broken, "chain", at+" is not as it was written", "tidemark audit verify tells the whole story")
+		f.add(Broken, "chain", at+" is not as it was written", "tidemark log verify tells the whole story")
 		return
 	}
 	text := fmt.Sprintf("the last %d of %d records hold together", len(page), head.Records)
 	if int64(len(page)) < head.Records {
-		text += " (tidemark audit verify checks all)"
+		text += " (tidemark log verify checks all)"
 	}
 	f.add(Good, "chain", text, "")
 }

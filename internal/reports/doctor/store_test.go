@@ -123,7 +123,7 @@ func TestALongLogIsNotSaidToBeWhole(t *testing.T) {
 		Read: func(context.Context) (doctor.Log, func() error, error) {
 			return newLog(2500), func() error { return errTest }, nil
 		}}))
-	if got := text(r, "store", "chain"); !strings.Contains(got, "the last 1000 of 2500 records") || !strings.Contains(got, "audit verify") {
+	if got := text(r, "store", "chain"); !strings.Contains(got, "the last 1000 of 2500 records") || !strings.Contains(got, "log verify") {
 		t.Errorf("got %q", got)
 	}
 	if got := text(r, "store", "log"); !strings.Contains(got, errTest.Error()) {

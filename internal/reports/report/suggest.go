@@ -184,8 +184,9 @@ func (r *Report) suggestServices(least int) []Suggestion {
 	}
 	if asked >= least && float64(failed) > oftenFailed*float64(asked) {
 		out = append(out, Suggestion{
-			Kind:     "verifier",
-			Text:     "look at the verifier with tidemark verifier test, or raise its timeout: without an answer the fail mode decides",
+			Kind: "verifier",
+			Text: "look at the verifier with tidemark policy verifier test, or raise its timeout: " +
+				"without an answer the fail mode decides",
 			Evidence: fmt.Sprintf("no answer to %d of %d calls", failed, asked),
 		})
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-const added = `# added by tidemark learn: each entry only narrows; remove it to undo
+const added = `# added by tidemark policy learn: each entry only narrows; remove it to undo
 rules:
   # send_harvest used at most 2 times in one of 20 clean sessions on 20 days
   # would have stopped 0 of 60 calls in clean sessions, 0 of 60 in all
@@ -22,7 +22,7 @@ rules:
     effect: escalate
     reason: 'learned: ask before send_harvest once it ran 5 times in a session'
 
-# added by tidemark learn: each entry only narrows; remove it to undo
+# added by tidemark policy learn: each entry only narrows; remove it to undo
 policies:
   # at most 3 model calls in a turn of 20 clean sessions on 20 days
   # would have stopped 0 of 20 turns in clean sessions, 0 of 20 in all
@@ -43,7 +43,7 @@ func TestApplyAddsAndTouchesNothingElse(t *testing.T) {
 		{"keys of its own", paranoid + "server: {listen: '127.0.0.1:1'} # here\n", paranoid + "server: {listen: '127.0.0.1:1'} # here\n\n# added"},
 		{"no newline at its end", "preset: paranoid", "preset: paranoid\n\n# added"},
 		{"rules of its own, in the middle", "rules:\n    - name: a # first\n      effect: allow\n\n# about levels\npreset: paranoid\n",
-			"rules:\n    - name: a # first\n      effect: allow\n    # added by tidemark learn: each entry only narrows; remove it to undo\n    # send_harvest"},
+			"rules:\n    - name: a # first\n      effect: allow\n    # added by tidemark policy learn: each entry only narrows; remove it to undo\n    # send_harvest"},
 		{"rules at the margin", paranoid + "rules:\n- name: a\n  effect: allow\n", paranoid + "rules:\n- name: a\n  effect: allow\n# added"},
 		{"rules without any", "rules:\npreset: paranoid\n", "rules:\n  # added"},
 		{"policies before rules", paranoid + "policies:\n  - {name: p, action: {log_full_context: true}}\nrules:\n  - {name: a, effect: allow}\n",

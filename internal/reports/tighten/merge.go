@@ -15,7 +15,7 @@ import (
 var ErrByHand = errors.New("the file is written in a way that cannot be added to: paste the output of --yaml by hand")
 
 // marker stands above what was added.
-const marker = "# added by tidemark learn: each entry only narrows; remove it to undo"
+const marker = "# added by tidemark policy learn: each entry only narrows; remove it to undo"
 
 // Apply is the policy file with proposals added. Nothing else of it changes: the result
 // must mean exactly the file and the proposals, and be nowhere looser.

@@ -35,7 +35,7 @@ func TestABrokenRecordIsSaid(t *testing.T) {
 		"/console/":                              "send_email",
 		"/console/q/" + good.ID:                  evil,
 		"/console/session?key=s-good":            "came back, untrusted",
-		"/console/sessions":                      "Its log cannot be read: its calls are refused. Run: tidemark audit verify",
+		"/console/sessions":                      "Its log cannot be read: its calls are refused. Run: tidemark log verify",
 		"/console/audit":                         "cannot be read: verify the log",
 		"/console/audit/verify":                  "Everything after these places is in doubt",
 		"/console/audit?effect=confirm":          "send_email",

