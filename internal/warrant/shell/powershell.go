@@ -22,12 +22,29 @@ func (r *Reader) ReadPowerShell(command string) *Line {
 	w.line.Runs = []Run{{Name: "powershell", Path: "powershell"}}
 	c.absorb(windowsText(command))
 	low := strings.ToLower(command)
-	reached := r.names(low) && (c.does.Has(Network) || mentions(low, windowsEnds))
-	if reached || strings.Contains(low, "tidemark") && (mentions(low, windowsOurs) || slices.ContainsFunc(strings.Fields(low), isOurDeed)) {
+	if r.reachedFromWindows(low, c.does) || r.reachedFromWindows(unhidden(low), c.does) {
 		c.does |= Oversight
 	}
 	w.line.Runs[0].Effects = c.does
 	return w.done()
+}
+
+// reachedFromWindows reports whether a text, in small letters, asks us for more than a look, gets at our files or ends us.
+func (r *Reader) reachedFromWindows(low string, does Effects) bool {
+	if r.names(low) && (does.Has(Network) || mentions(low, windowsEnds)) {
+		return true
+	}
+	return strings.Contains(low, "tidemark") && (mentions(low, windowsOurs) || slices.ContainsFunc(strings.Fields(low), isOurDeed))
+}
+
+// unhidden is a text without what may stand inside of a word in these shells and is no part of it.
+func unhidden(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("`^'\"", r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // windows is what a text for a Windows shell does.
@@ -85,7 +102,10 @@ func windowsText(text string) windows {
 	low := strings.ReplaceAll(strings.ToLower(text), "`", "") // which only hides a word
 	var out windows
 	has := map[string]bool{}
-	for _, f := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}'\"`,", r) }) {
+	for _, f := range windowsWords(unhidden(low)) {
+		has[f] = true
+	}
+	for _, f := range windowsWords(low) {
 		has[f] = true
 		if i := strings.LastIndexByte(f, '.'); i > 0 {
 			has[f[i+1:]] = true
@@ -99,6 +119,10 @@ func windowsText(text string) windows {
 	}
 	out.does |= windowsDeeds(low, has, out.does)
 	return out
+}
+
+func windowsWords(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}'\"`,", r) })
 }
 
 // windowsDeeds is what the words of a text for a Windows shell do.
