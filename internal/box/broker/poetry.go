@@ -70,9 +70,9 @@ func (b *Broker) poetry(f outgoing.Form) (*Deed, error) {
 	return &Deed{Question: q, Ask: ask, run: x.run}, nil
 }
 
-// wants notes what is to be fetched, and reports whether a person is asked: held and was say that the lock, and the list of the project, are
-// as they were before others had a say. What is named is brought with what the whole project needs, so an order for it alone is one for
-// that too only where the project is as it was.
+// wants notes what is to be fetched, and reports whether a person is asked: held and was say that the lock, and the list of the project,
+// are as they were before others had a say. What is named is brought with what the whole project needs, so an order for it alone is one
+// for that too only where the project is as it was.
 func (x *poetic) wants(f *outgoing.Form, q *Question, needs []string, held, was bool) bool {
 	var names []string
 	where := []string{"--lock"}
@@ -315,5 +315,6 @@ func (x *poetic) fetch(ctx context.Context, dir string, about *looked, files [3]
 		return none, err
 	}
 	defer null.Close()
-	return c.run(ctx, [3]*os.File{null, null, files[2]}, x.python, "-I", filepath.Join(dir, byPoetry), "fetch", filepath.Join(dir, "order.json"))
+	args := []string{x.python, "-I", filepath.Join(dir, byPoetry), "fetch", filepath.Join(dir, "order.json")}
+	return c.run(ctx, [3]*os.File{null, null, files[2]}, args...)
 }

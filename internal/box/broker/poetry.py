@@ -87,7 +87,7 @@ reaches = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "sock
 def guard(event, args):
     """No program is started, and nobody is reached but by what is noted. No code can take this away again."""
     if event in starts:
-        raise Refused(f"a program would have been started ({event}): what must be built is not fetched")
+        raise PermissionError("no program is started while the registry is reached")  # some only look, and go on
     if event in reaches and not getattr(ours, "asking", False):
         raise Refused("something else than the registry's lists and wheels would have been asked for")
 
@@ -103,12 +103,12 @@ def known():
 
 
 def look():
+    known()
     from cleo.io.null_io import NullIO
     from poetry.factory import Factory
     from poetry.repositories.installed_repository import InstalledRepository
     from poetry.utils.env import EnvManager
 
-    known()
     env = EnvManager(Factory().create_poetry(Path.cwd(), io=NullIO()), io=NullIO()).create_venv()
     have = [f"{p.name}=={p.version}" for p in InstalledRepository.load(env).packages]
     tags = [str(t) for t in env.supported_tags]

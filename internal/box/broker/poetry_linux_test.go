@@ -82,6 +82,17 @@ func (o *office) sdist(name string) []byte {
 	return b.Bytes()
 }
 
+// poetryMarket is a market, where poetry is of the version that is known.
+func poetryMarket(t *testing.T) *office {
+	t.Helper()
+	boxtest.Needs(t, "poetry", "python3", "curl")
+	o := newMarket(t)
+	if v := strings.TrimSpace(o.Must("poetry --version")); !strings.Contains(v, "version 2.") {
+		t.Skipf("%s: only poetry 2 is run by the broker", v)
+	}
+	return o
+}
+
 // projectOf is a project of poetry's.
 func projectOf(needs string) string {
 	return "[project]\nname = \"site\"\nversion = \"1.0\"\nrequires-python = \">=3.9,<4\"\ndependencies = [" + needs + "]\n[tool.poetry]\npackage-mode = false\n"
@@ -89,8 +100,7 @@ func projectOf(needs string) string {
 
 // BOX-02: poetry brings what is named and what a lock pins, and nothing of the workspace or of a package runs while it can.
 func TestPoetryBringsPackages(t *testing.T) {
-	boxtest.Needs(t, "poetry", "python3", "curl")
-	o := newMarket(t)
+	o := poetryMarket(t)
 	list, lock := filepath.Join(o.Work, "pyproject.toml"), filepath.Join(o.Work, "poetry.lock")
 	o.Put(list, projectOf(""))
 	o.Put(filepath.Join(o.Work, "poetry.toml"), "[virtualenvs]\nin-project = true\n")
@@ -113,7 +123,7 @@ func TestPoetryBringsPackages(t *testing.T) {
 	if d = must(o.prepare("poetry install")); d.Ask || !slices.Equal(d.Question.Packages, []string{"needs==1.0", "nice==1.0"}) {
 		t.Errorf("%+v", d)
 	}
-	for _, line := range []string{"poetry install", "poetry install", "poetry sync --no-root -q"} { // again: it is there
+	for _, line := range []string{"poetry install", "poetry sync --no-root -q"} { // again: it is there
 		if code, out, err := o.run(must(o.prepare(line))); code != 0 || err != nil {
 			t.Fatalf("%s: %d %v\n%s", line, code, err, out)
 		}
@@ -126,23 +136,47 @@ func TestPoetryBringsPackages(t *testing.T) {
 	if d = must(o.prepare("poetry add -G dev shy")); d.Ask || !slices.Equal(d.Question.Packages, []string{"shy"}) {
 		t.Errorf("%+v", d)
 	}
-	if code, out, err := o.run(d); code != 0 || err != nil || !strings.Contains(o.text(list), "dev = [") {
+	if code, out, err := o.run(d); code != 0 || err != nil || !strings.Contains(o.text(list), "shy") {
 		t.Errorf("%d %v\n%s\n%s", code, err, out, o.text(list))
 	}
 	if d = must(o.prepare("poetry update")); !d.Ask || !slices.Contains(d.Question.Packages, "needs (>=1.0,<2.0)") {
+		t.Errorf("%+v", d)
+	}
+	o.pins = broker.Pins{"poetry.lock": blob(o.text(lock)), "pyproject.toml": blob(o.text(list))}
+	if d = must(o.prepare("poetry update")); !d.Ask { // which versions those are, the registry says
+		t.Errorf("%+v", d)
+	}
+	if d = must(o.prepare("poetry update needs")); d.Ask || !slices.Equal(d.Question.Packages, []string{"needs"}) {
 		t.Errorf("%+v", d)
 	}
 	if code, out, err := o.run(d); code != 0 || err != nil {
 		t.Errorf("%d %v\n%s", code, err, out)
 	}
 	o.Must("rm -rf .venv poetry.lock")
-	if d = must(o.prepare("poetry install")); !d.Ask || !slices.Contains(d.Question.Packages, "shy (>=1.0,<2.0)") {
+	if d = must(o.prepare("poetry install")); !d.Ask || len(d.Question.Packages) != 2 || !strings.HasPrefix(d.Question.Packages[1], "shy ") {
 		t.Errorf("%+v", d)
 	}
 	if code, out, err := o.run(d); code != 0 || err != nil {
 		t.Errorf("%d %v\n%s", code, err, out)
 	}
 	o.Must(".venv/bin/python -c 'import needs, nice, shy'")
+	o.quiet("pypi.org", "files.pythonhosted.org")
+}
+
+// A project with lists of poetry's own is read as well, and is installed itself without the registry where poetry builds it.
+func TestPoetryInstallsTheProject(t *testing.T) {
+	o := poetryMarket(t)
+	o.Put(filepath.Join(o.Work, "poetry.toml"), "[virtualenvs]\nin-project = true\n")
+	o.Put(filepath.Join(o.Work, "boats/__init__.py"), "")
+	o.Put(filepath.Join(o.Work, "README.md"), "boats\n")
+	o.Put(filepath.Join(o.Work, "pyproject.toml"), "[tool.poetry]\nname = \"boats\"\nversion = \"1.0\"\ndescription = \"x\"\nauthors = [\"d <d@acme.example>\"]\nreadme = \"README.md\"\n[tool.poetry.dependencies]\npython = \"^3.9\"\n"+
+		"nice = {version = \"^1.0\", optional = true}\n[tool.poetry.extras]\nall = [\"nice\"]\n[tool.poetry.group.dev.dependencies]\nboth = \"*\"\n[build-system]\nrequires = [\"poetry-core\"]\nbuild-backend = \"poetry.core.masonry.api\"\n")
+	for _, line := range []string{"poetry install --extras all", "poetry add -D needs"} {
+		if code, out, err := o.run(must(o.prepare(line))); code != 0 || err != nil {
+			t.Fatalf("%s: %d %v\n%s", line, code, err, out)
+		}
+	}
+	o.Must("cd / && " + o.Work + "/.venv/bin/python -c 'import boats, nice, both, needs'")
 	o.quiet("pypi.org", "files.pythonhosted.org")
 }
 
@@ -161,11 +195,12 @@ func (o *office) hostilePoetry() {
 	evil := func(what string) string {
 		return "import os\nopen('" + o.Work + "/ran-" + what + "', 'w')\nos.system('/usr/bin/curl -sk --max-time 5 https://pypi.org/evil/" + what + "')\n"
 	}
-	sh := "#!/bin/sh\n: > " + o.Work + "/ran-shell\n/usr/bin/curl -sk --max-time 5 https://pypi.org/evil/shell\nexec /usr/bin/python3 \"$@\"\n"
+	sh := "#!/bin/sh\n: > " + o.Work + "/ran-shell\n/usr/bin/curl -sk --max-time 5 https://pypi.org/evil/shell\nexec " + o.Work + "/.venv/bin/real \"$@\"\n"
+	o.Must("ln -s $(readlink -f .venv/bin/python3) .venv/bin/real && rm .venv/bin/python .venv/bin/python3")
 	for file, text := range map[string]string{
 		"poetry.toml": "cache-dir = \"" + o.Work + "/cache\"\n[virtualenvs]\nin-project = true\n[repositories.evil]\nurl = \"https://evil.example/\"\n[installer]\nno-binary = [\":all:\"]\n[certificates.PyPI]\ncert = false\n",
 		"bin/poetry":  sh, "bin/python": sh, "bin/python3": sh, "bin/git": sh, ".venv/bin/python": sh, ".venv/bin/python3": sh,
-		".venv/pyvenv.cfg": "home = /usr/bin\nversion = 3.11.2\n", ".venv/lib/python3.11/site-packages/evil.pth": "import os; os.system('/usr/bin/curl -sk --max-time 5 https://pypi.org/evil/pth')\n",
+		strings.TrimSpace(o.Must("ls -d .venv/lib/python3.*/site-packages")) + "/evil.pth": "import os; os.system('/usr/bin/curl -sk --max-time 5 https://pypi.org/evil/pth')\n",
 		"poetry.py": evil("poetry"), "requests.py": evil("requests"), "sitecustomize.py": evil("site"), "build.py": evil("build"), "setup.py": evil("setup"), "site/__init__.py": "",
 		".poetry/plugins/evil.py": evil("plugin"), ".poetry/plugins/evil-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n",
 		".poetry/plugins/evil-1.0.dist-info/entry_points.txt": "[poetry.application.plugin]\nevil = evil:Evil\n",
@@ -183,24 +218,22 @@ func (o *office) hostilePoetry() {
 
 // Nothing of a hostile workspace is heard or run while there is the capability; in the session's box, which has none, it is.
 func TestPoetryInAHostileWorkspace(t *testing.T) {
-	boxtest.Needs(t, "poetry", "python3", "curl")
-	o := newMarket(t)
+	o := poetryMarket(t)
 	list := projectOf("\"needs\"")
 	o.Put(filepath.Join(o.Work, "pyproject.toml"), list)
+	o.Put(filepath.Join(o.Work, "poetry.toml"), "[virtualenvs]\nin-project = true\n")
 	o.broker()
 	if code, out, err := o.run(must(o.prepare("poetry install"))); code != 0 || err != nil {
 		t.Fatalf("%d %v\n%s", code, err, out)
 	}
 	lock := o.text(filepath.Join(o.Work, "poetry.lock"))
 	o.hostilePoetry()
-	for _, text := range []string{list, strings.Replace(list, "package-mode = false", "package-mode = true\npackages = [{include = \"site\"}]\n[tool.poetry.build]\nscript = \"build.py\"\n[build-system]\nrequires = [\"built\"]\nbuild-backend = \"build\"\nbackend-path = [\".\"]", 1)} {
+	packaged := strings.Replace(list, "package-mode = false", "package-mode = true\npackages = [{include = \"site\"}]\n[tool.poetry.build]\nscript = \"build.py\"\n[build-system]\nrequires = [\"built\"]\nbuild-backend = \"build\"\nbackend-path = [\".\"]", 1)
+	for line, text := range map[string]string{"poetry install": packaged, "poetry sync --no-root": list, "poetry add shy": packaged} {
 		o.Put(filepath.Join(o.Work, "pyproject.toml"), text)
-		for _, line := range []string{"poetry install", "poetry sync", "poetry add shy", "poetry update", "poetry update needs"} {
-			_, _, _ = o.run(must(o.prepare(line))) // the session's own part may fail
-			o.quiet("pypi.org", "files.pythonhosted.org")
-			o.Put(filepath.Join(o.Work, "pyproject.toml"), text)
-			o.Put(filepath.Join(o.Work, "poetry.lock"), lock)
-		}
+		o.Put(filepath.Join(o.Work, "poetry.lock"), lock)
+		_, _, _ = o.run(must(o.prepare(line))) // the session's own part may fail
+		o.quiet("pypi.org", "files.pythonhosted.org")
 	}
 	if _, err := os.Stat(filepath.Join(o.Work, "ran-shell")); err != nil {
 		t.Errorf("nothing of it ran, so nothing is proven: %v", err)
@@ -209,8 +242,7 @@ func TestPoetryInAHostileWorkspace(t *testing.T) {
 
 // What must be built, or comes from elsewhere by what the registry says of a package, is not fetched, and the line says so.
 func TestPoetryBringsNothingThatIsBuilt(t *testing.T) {
-	boxtest.Needs(t, "poetry", "python3", "curl")
-	o := newMarket(t)
+	o := poetryMarket(t)
 	o.Put(filepath.Join(o.Work, "poetry.toml"), "[virtualenvs]\nin-project = true\n")
 	for _, name := range []string{"built", "wants", "sly", "git"} {
 		o.Put(filepath.Join(o.Work, "pyproject.toml"), projectOf(""))

@@ -188,7 +188,7 @@ func (r *rewriting) poetry(p wholeOf) wholeOf {
 		r.refuse("it wants plugins of poetry ([tool.poetry.requires-plugins]), which are programs: run this yourself, or take them out")
 	}
 	if _, ok := p["source"]; ok {
-		r.refuse("it names a source of its own ([[tool.poetry.source]]), and packages are fetched from the registry alone: run this yourself")
+		r.refuse("it names a source of its own ([[tool.poetry.source]]), and only the registry is asked: run this yourself")
 	}
 	for _, key := range []string{"dependencies", "dev-dependencies"} {
 		if t := r.table(p, key); t != nil {

@@ -73,6 +73,9 @@ func TestListsOfPoetryAreWrittenAnew(t *testing.T) {
 	if got, want := strings.Join(needs, "|"), "coverage ^7.0 || ^8.0|mkdocs|needs~=1.0|nice|nice (>=1.0,<2.0)|other[socks]>=2|pytest>=8"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
+	if !broker.IsLock("poetry.lock") || !broker.IsLock("pyproject.toml") {
+		t.Error("nobody notes what the repository held of them")
+	}
 	again, _, err := broker.ReadPoetry([]byte(text))
 	if err != nil || again != text {
 		t.Errorf("%v\n%s", err, again)
