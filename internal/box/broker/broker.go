@@ -153,6 +153,8 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.locked(f, "uv")
 	case "pnpm install", "pnpm i", "yarn install", "cargo fetch", "bundle install":
 		return b.locked(f, f.Program)
+	case "poetry install", "poetry sync", "poetry add", "poetry update":
+		return b.poetry(f)
 	case "pip install", "pip3 install", "python -m pip install", "python3 -m pip install":
 		if f.Slot("requirement") != "" {
 			return b.locked(f, "pip")

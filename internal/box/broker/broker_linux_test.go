@@ -56,9 +56,11 @@ type office struct {
 	names   []string // names that were asked outside
 	away    bool     // the server sends everybody elsewhere
 	pins    broker.Pins
-	tarball []byte // a package for npm with scripts that do what they can
-	wheel   []byte // a package for pip
-	crate   []byte // one for cargo
+	tarball []byte            // a package for npm with scripts that do what they can
+	wheel   []byte            // a package for pip
+	crate   []byte            // one for cargo
+	simple  map[string][]byte // what the registry says to poetry of a package
+	raw     map[string][]byte // files of packages
 }
 
 func newOffice(t *testing.T) *office {

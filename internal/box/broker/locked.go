@@ -44,10 +44,14 @@ var locks = map[string]lock{
 	"cargo": {list: "Cargo.lock", names: lockedCargo},
 
 	"bundle": {list: "Gemfile.lock", names: lockedBundle},
+	"poetry": {list: "poetry.lock"}, // read by what knows all of poetry's commands
 }
 
-// IsLock reports whether files of a name pin packages.
+// IsLock reports whether files of a name pin packages, or say to poetry which ones are wanted.
 func IsLock(base string) bool {
+	if base == "pyproject.toml" {
+		return true
+	}
 	for _, l := range locks {
 		if l.list == base {
 			return true

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,9 +28,10 @@ import (
 // market is an office whose others are registries of packages.
 func newMarket(t *testing.T) *office {
 	t.Helper()
-	o := &office{World: boxtest.New(t), t: t}
+	o := &office{World: boxtest.New(t), t: t, simple: map[string][]byte{}, raw: map[string][]byte{}}
 	mux := http.NewServeMux()
 	o.npm(mux)
+	o.poetry(mux)
 	o.pip(mux)
 	o.goProxy(mux)
 	o.crates(mux)
@@ -38,7 +40,16 @@ func newMarket(t *testing.T) *office {
 		o.mu.Lock()
 		o.seen = append(o.seen, r.Host+r.URL.Path)
 		o.mu.Unlock()
-		mux.ServeHTTP(w, r)
+		name, asked := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/"), "/simple/")
+		switch page, file := o.simple[name], o.raw[path.Base(r.URL.Path)]; {
+		case asked && page != nil && r.Header.Get("Accept") == "application/vnd.pypi.simple.v1+json":
+			w.Header().Set("Content-Type", r.Header.Get("Accept"))
+			_, _ = w.Write(page)
+		case file != nil && r.Host == "files.pythonhosted.org":
+			_, _ = w.Write(file)
+		default:
+			mux.ServeHTTP(w, r)
+		}
 	}), "proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "registry.yarnpkg.com", "index.crates.io", "static.crates.io", "rubygems.org", "pypi.org",
 		"files.pythonhosted.org")
 	return o

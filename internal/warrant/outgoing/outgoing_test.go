@@ -43,6 +43,12 @@ b"`, "send", "title=It's done body=a\nb"},
 	{"pip install requests", "create", "pip=requests"},
 	{`pip install "requests[socks]>=2,<3"`, "create", "pip=requests[socks]>=2,<3"},
 	{"python3 -m pip install -U httpx==0.27.0", "create", "pip=httpx==0.27.0"},
+	{"poetry install --no-root --with docs", "create", "with=docs"},
+	{"poetry sync", "create", ""},
+	{"poetry update", "create", ""},
+	{"poetry update httpx rich", "create", "poetry=httpx poetry=rich"},
+	{"poetry add -G dev httpx", "create", "group=dev poetry=httpx"},
+	{"poetry add 'httpx[http2]@^0.27' 'rich>=13,<14' a@latest", "create", "poetry=httpx[http2]@^0.27 poetry=rich>=13,<14 poetry=a@latest"},
 	{"go get golang.org/x/sync@v0.7.0", "create", "module=golang.org/x/sync@v0.7.0"},
 	{"cargo add serde --features derive", "create", "features=derive crate=serde"},
 	{"gem install rake", "execute", "gem=rake"},
@@ -110,6 +116,8 @@ func TestLinesThatAreNotPlain(t *testing.T) {
 		"npm install --prefix x a", "npm exec a", "npx a", "npm run build", "pip install -e .", "pip install .", "pip install ./x", "pip install -r", "pip install", "pip install -r ../x.txt", "pip install -r /x.txt", "pip install -r https://a.example/x.txt", "pip install -r a.txt -e .", "pip install -r a.txt nice", "pip install -r a.in", "pip install -q", "pip install git+https://a.example/b",
 		"pip install https://a.example/b.whl", "pip install x.whl", "pip install a-1.0.tar.gz", "pip install --index-url https://a.example a", "pip install -i https://a.example a",
 		"pip install --extra-index-url=https://a.example a", "pip install -t /x a", "pip install 'a @ https://b.example/c'", "pip install --pre", "pip install a;b", "pip config set a b",
+		"poetry add", "poetry add ./x", "poetry add ../x", "poetry add git+https://a.example/b", "poetry add git@a.example:b", "poetry add https://a.example/b.whl", "poetry add x.whl", "poetry add a@x.whl", "poetry add a@git+https://a.example/b", "poetry add 'a @ https://b.example/c'", "poetry add a@file:../x",
+		"poetry add --source evil a", "poetry add -e ./x", "poetry add --editable a", "poetry -C x add a", "poetry --directory=x add a", "poetry add -C x a", "poetry add --project x a", "poetry install x", "poetry install -P x", "poetry update --with=a,b", "poetry run x", "poetry self add x", "poetry config a b", "poetry publish", "poetry source add a https://a.example", "poetry --no-cache install",
 		"go get ./...", "go get .", "go get example.com/x/...", "go get example.com/../x", "go install ./cmd/x", "go get -modfile=x a.example/b", "go get -toolexec=x a.example/b", "go get -exec x",
 		"cargo install --git https://a.example/b", "cargo install --path .", "cargo add --path ../x", "gem install ./x.gem", "gem install x.gem", "gem install -s https://a.example a",
 		"docker run -v /:/x a", "docker run a", "docker build .", "docker exec a sh", "docker cp a:/x .", "docker -H tcp://x push a", "kubectl apply -f ../x.yaml", "kubectl apply -f https://host.example/x.yaml", "kubectl apply -f -", "kubectl apply -k x", "kubectl apply", "kubectl apply -f x.yaml --validate=false", "kubectl exec a -- sh",
@@ -338,7 +346,7 @@ func TestWhatNoBrokerRuns(t *testing.T) {
 			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)
 		}
 	}
-	for _, line := range []string{"gh pr list", "curl https://a.example/x", "git push origin main", "uv sync", "go get a.example/b", "npm ci", "pnpm i", "yarn install", "cargo fetch", "bundle install", "docker ps -a", "docker logs --tail 5 web", "docker pull a/b:1", "kubectl get pods -n web", "kubectl apply -f k/web.yaml",
+	for _, line := range []string{"gh pr list", "curl https://a.example/x", "git push origin main", "uv sync", "go get a.example/b", "npm ci", "pnpm i", "yarn install", "cargo fetch", "bundle install", "poetry install", "poetry sync --no-root", "poetry add -G dev httpx", "poetry update", "docker ps -a", "docker logs --tail 5 web", "docker pull a/b:1", "kubectl get pods -n web", "kubectl apply -f k/web.yaml",
 		"ssh web.acme.example id", "scp -r dist/ web.acme.example:/x", "rsync -avz --delete dist/ web.acme.example:/x", "scp web.acme.example:/x ."} {
 		if f, ok := outgoing.Plain(line); !ok || !f.Brokered || f.Why != "" {
 			t.Errorf("%s: plain %v, brokered %v, why %q", line, ok, f.Brokered, f.Why)

@@ -27,7 +27,7 @@ var buildVerbs = map[string]map[string]bool{
 	"pip":      set("install"),
 	"pip3":     set("install"),
 	"uv":       set("run sync"),
-	"poetry":   set("run install"),
+	"poetry":   set("run install sync"),
 	"python":   set("-m"),
 	"python3":  set("-m"),
 }
