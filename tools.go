@@ -428,22 +428,14 @@ func (m *Monitor) EndBox(ctx context.Context, ticket string, exit int, report st
 	if err != nil {
 		return fmt.Errorf("end: %w", ticketError(err))
 	}
-	err = m.with(ctx, Ref{Session: given.Session}, func(s *live) error {
-		turn := &s.state.Branch(given.Branch).Turn
-		return m.append(ctx, s, &event.Event{
-			Kind: event.BoxEnded, Time: m.at(s), Branch: given.Branch, Turn: turn.ID, Iteration: turn.Iteration,
-			Box: &event.Box{Ticket: given.Ticket, CallID: given.CallID, Tool: given.Tool, Step: given.Step, Exit: exit, Report: report},
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("end: %w", err)
-	}
-	return nil
+	return m.noteEnd(ctx, &given, event.Box{Exit: exit, Report: report})
 }
 
 // ticketError says of an error whether the ticket is at fault, or the log.
 func ticketError(err error) error {
-	for _, no := range []error{confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun, confined.ErrOver} {
+	for _, no := range []error{
+		confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun, confined.ErrOver, confined.ErrBegun,
+	} {
 		if errors.Is(err, no) {
 			return fmt.Errorf("%w: %w", ErrTicket, err)
 		}

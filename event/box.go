@@ -25,6 +25,9 @@ type Box struct {
 	PID    int    `json:"pid,omitzero"`    // BoxRedeemed: who runs it, by its own account
 	Exit   int    `json:"exit,omitzero"`   // BoxEnded
 	Report string `json:"report,omitzero"` // BoxEnded: what the box kept from happening
+
+	Refused string `json:"refused,omitzero"` // BoxEnded: why the broker began nothing of it; empty: it may have
+
 	Reason string `json:"reason,omitzero"` // SessionClosed
 }
 

@@ -84,6 +84,8 @@ type endInput struct {
 		Ticket string           `json:"ticket" doc:"that was redeemed"`
 		Exit   int              `json:"exit" doc:"the command's exit code; 128 and a number for a signal"`
 		Report strictjson.Value `json:"report,omitempty" doc:"what the box kept from happening: text, or an object; at most 4 KB are kept"`
+
+		Refused string `json:"refused,omitempty" doc:"the refusal by which the broker began nothing of it; empty: it may have"`
 	}
 }
 
@@ -96,7 +98,13 @@ func (m *management) endBox(ctx context.Context, in *endInput) (ended, error) {
 	if text := plainText(in.Body.Report); text != nil {
 		report = *text
 	}
-	if err := m.monitor.EndBox(ctx, in.Body.Ticket, in.Body.Exit, report); err != nil {
+	var err error
+	if in.Body.Refused != "" {
+		err = m.monitor.RefuseBox(ctx, in.Body.Ticket, in.Body.Refused, report)
+	} else {
+		err = m.monitor.EndBox(ctx, in.Body.Ticket, in.Body.Exit, report)
+	}
+	if err != nil {
 		return ended{}, err
 	}
 	return ended{Recorded: true}, nil

@@ -159,7 +159,7 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		}
 		return b.install(f, "pip")
 	}
-	return nil, fmt.Errorf("%s %s: %w", f.Program, f.Verb, ErrNotHere)
+	return nil, errors.Join(outgoing.NotDone, ErrNotHere)
 }
 
 // dir is the folder in which the command was given.

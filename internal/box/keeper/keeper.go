@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/ordered"
 	"github.com/tidemark/tidemark/internal/box/relay"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 )
 
 // Redeemer gives leave to run one command, or says why not. A *Refusal is a no that was meant.
@@ -83,6 +84,8 @@ type Ended struct {
 	Ticket string      `json:"ticket"`
 	Exit   int         `json:"exit"`
 	Report *box.Report `json:"report"`
+
+	Refused outgoing.Refusal `json:"refused,omitzero"` // why the broker began nothing of it; empty: it may have
 }
 
 // Aside is a file or a folder that a box put aside which has ended: a person says whether it is put back or thrown away.

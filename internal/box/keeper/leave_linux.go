@@ -36,7 +36,11 @@ func (c *call) leave(ctx context.Context, g Grant) entry.Answer {
 	if ok {
 		exit, err = c.broke(ctx, h, departure{form, line, c.dir(), g.Covered})
 	}
-	c.told(Ended{Ticket: ticket, Exit: exit.Code}, h)
+	e := Ended{Ticket: ticket, Exit: exit.Code}
+	if errors.As(err, &e.Refused) && exit.Code == box.ExitNoBox {
+		err = e.Refused // in its own words, with nothing of anybody's in them
+	}
+	c.told(e, h)
 	a := entry.Answer{Exit: exit.Code, Notes: append(h.news(), c.keeper.asks(life, h, ticket, line)...)}
 	if err != nil {
 		a.Reason = strings.ToValidUTF8(err.Error(), "?")
@@ -105,7 +109,7 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 	b := c.broker(ctx, h, d.dir)
 	deed, err := b.Prepare(ctx, d.form)
 	if err != nil {
-		return none, fmt.Errorf("nothing was run: %w", err)
+		return none, unbegun(err)
 	}
 	ordered := d.covered && !deed.Ask
 	if !ordered || deed.Adds != nil {
@@ -115,6 +119,9 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 			fmt.Fprintf(c.files[2], "[confined: a person was asked for %s %s]\n", deed.Question.Program, deed.Question.Verb)
 		})
 		if !s.Allow {
+			if why := outgoing.Refused(s.Why); why != "" {
+				return none, why
+			}
 			return none, fmt.Errorf("nothing was run: %s %s was refused: %s", deed.Question.Program, deed.Question.Verb, s.Why)
 		}
 	}
@@ -123,6 +130,14 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 		h.vouch.Ordered(d.form)
 	}
 	return exit, err
+}
+
+// unbegun is why nothing was begun. A refusal says so itself.
+func unbegun(err error) error {
+	if r := outgoing.Refusal(""); errors.As(err, &r) {
+		return r
+	}
+	return fmt.Errorf("nothing was run: %w", err)
 }
 
 // addsOf is what a command would add outside, for whoever judges it.
