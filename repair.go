@@ -3,6 +3,7 @@ package tidemark
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/outgoing"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing/parts"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -321,3 +323,26 @@ func unbrokered(d *policy.Decision, why string) {
 
 // RuleUnbrokered is the rule that says why no broker runs a command.
 const RuleUnbrokered = "no-broker"
+
+// ordersLists are the parts of a line, by their hashes, that install what a list of packages names, where the owner's own words order
+// that of this list. Whether it is the list that they knew is for the broker to find out.
+func (x *step) ordersLists(line string) []string {
+	if !x.boxes.brokers || x.live.input.Facts == nil {
+		return nil
+	}
+	var out []string
+	note := func(text string, f *outgoing.Form) {
+		if name := f.Slot("requirement"); name != "" && x.live.heard.OrdersList(path.Clean(name)) {
+			out = append(out, confined.Command(text))
+		}
+	}
+	if f, ok := outgoing.Plain(line); ok {
+		note(line, &f)
+	}
+	for _, p := range parts.Of(line) {
+		if p.Leaves {
+			note(p.Text, &p.Form)
+		}
+	}
+	return out
+}

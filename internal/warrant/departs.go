@@ -1,8 +1,10 @@
 package warrant
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -143,3 +145,46 @@ func (j *judging) departs(f *outgoing.Form) bool {
 
 // ownRemote is what a repository calls the place that it came from.
 const ownRemote = "origin"
+
+// usualList is the file that people mean who speak of the requirements and name none.
+const usualList = "requirements.txt"
+
+var (
+	installs  = regexp.MustCompile(`\b(install|installier|instal|requirement|anforderung)`)
+	listWords = `(?:all |the |our |my |its |these |those |project's |python |pip |needed |die |alle |unsere |les |nos |los |le |i )*`
+	listAsked = `^(?:(?:please|then|and|now|first|next|also|just|go ahead and|bitte|dann|und|i want you to|` +
+		`can you|could you|you should|run),? )*` +
+		`(?:(?:install|installiere?|installez|instala|installa) ` + listWords +
+		`(?:(?:packages |dependencies )?(?:listed )?(?:from |in |of )?` + listWords + `)?%s(?: file)?` +
+		`|(?:pip3?|python3? -m pip) install (?:-q |--quiet )?(?:-r |--requirement[ =])%s)` +
+		`(?: with pip| first| again| now| please| bitte)*$`
+)
+
+// OrdersList reports whether the owner's own words order that what a list of packages names is installed: the command itself with that
+// file, or a plain clause that says so of the file, or of the requirements, which are one file. Nothing that any of the messages says
+// against an installation stands beside it.
+func (c *Context) OrdersList(file string) bool {
+	c.listen()
+	name := regexp.QuoteMeta(strings.ToLower(file))
+	said := "(?:\\./)?" + name
+	named := said
+	if file == usualList {
+		named = "(?:requirements|" + said + ")"
+	}
+	asked, err := regexp.Compile(fmt.Sprintf(listAsked, named, said))
+	if err != nil || file == "" || len(file) > maxListName {
+		return false
+	}
+	found := false
+	for _, cl := range c.user.scope() {
+		text := strings.Join(strings.Fields(strings.ToLower(cl.text)), " ")
+		if (cl.denies || !cl.orders()) && installs.MatchString(text) {
+			return false
+		}
+		found = found || cl.orders() && asked.MatchString(text)
+	}
+	return found
+}
+
+// maxListName bounds the name of such a file.
+const maxListName = 200

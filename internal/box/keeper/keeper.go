@@ -45,6 +45,7 @@ type Grant struct {
 	Covered   bool     `json:"covered"` // and nobody need be asked
 	Temp      []string `json:"temp"`    // what calls of the session put below /tmp outside the box
 	Ordered   []string `json:"ordered"` // of another line: the parts that leave and for which nobody need be asked, by their SHA-256
+	Lists     []string `json:"lists"`   // of it, or its parts, by SHA-256: what installs from a list as the owner's own words order
 
 	Ticket string `json:"-"` // by which it was had
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,7 +35,7 @@ func (c *call) leave(ctx context.Context, g Grant) entry.Answer {
 	form, ok := outgoing.Plain(line)
 	exit, err := box.Exit{Code: box.ExitNoBox}, errors.New("nothing was run: it is no plain command that leaves")
 	if ok {
-		exit, err = c.broke(ctx, h, departure{form, line, c.dir(), g.Covered})
+		exit, err = c.broke(ctx, h, departure{form, line, c.dir(), g.Covered, g.named(line)})
 	}
 	e := Ended{Ticket: ticket, Exit: exit.Code}
 	if errors.As(err, &e.Refused) && exit.Code == box.ExitNoBox {
@@ -65,6 +66,7 @@ type departure struct {
 	line    string // the ticket's
 	dir     string
 	covered bool // nobody need be asked
+	named   bool // and the owner's own words name the list that it installs from
 }
 
 // broker is the one for a session's box.
@@ -111,7 +113,7 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 	if err != nil {
 		return none, unbegun(err)
 	}
-	ordered := d.covered && !deed.Ask
+	ordered := d.covered && (!deed.Ask || d.named && deed.Known)
 	if !ordered || deed.Adds != nil {
 		w := wantedOf(&deed.Question, d.line)
 		w.Adds = addsOf(deed.Adds, ordered)
@@ -131,6 +133,9 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 	}
 	return exit, err
 }
+
+// named reports whether the owner's own words order what installs from a list.
+func (g *Grant) named(text string) bool { return slices.Contains(g.Lists, hashOf([]byte(text))) }
 
 // unbegun is why nothing was begun. A refusal says so itself.
 func unbegun(err error) error {
@@ -188,7 +193,7 @@ const (
 func wantedOf(q *broker.Question, line string) Wanted {
 	w := Wanted{
 		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: whole(q.Place, shownPlace), More: q.More,
-		Packages: q.Packages, Command: line,
+		Packages: q.Packages, Lines: q.Besides, Command: line,
 	}
 	if len(q.Packages) > 0 {
 		w.Verb = "install"

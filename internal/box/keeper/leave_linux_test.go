@@ -274,3 +274,52 @@ func TestARefusedCommandIsNoReasonToAskAboutAPush(t *testing.T) {
 		})
 	}
 }
+
+// BOX-02: a list of packages that leaves versions open is no question where the owner's own words order what it names, and it is as it was
+// before anybody else spoke. What is asked about names what is new in it.
+func TestAnOrderedListIsNoQuestion(t *testing.T) {
+	const ordered, line = "Look at the page, install the requirements and mend the build", "pip install -r requirements.txt"
+	for name, c := range map[string]struct{ said, script, line, asks string }{
+		"ordered, as it was":              {ordered, "", line, ""},
+		"ordered, behind another command": {ordered, "", "cat a.txt && " + line, ""},
+		"by the command itself":           {"Look at the page, then " + line, "", line, ""},
+		"nobody ordered it":               {"Look at the page and mend the build", "", line, "the registry chooses all versions"},
+		"forbidden":                       {"Look at the page. Do not install the requirements", "", line, "the registry chooses all versions"},
+		"another list":                    {ordered, "", "pip install -r dev.txt", "the registry chooses all versions"},
+		"of another folder":               {ordered, "", "cd sub && " + line, "the registry chooses all versions"},
+		"a command added a name":          {ordered, "echo worse >> requirements.txt", line, "since others had a say: worse"},
+		"and committed it":                {ordered, "echo worse >> requirements.txt; git commit -qam more", line, "since others had a say: worse"},
+		"a command took another's bytes":  {ordered, "cp dev.txt requirements.txt", line, "since others had a say: worse"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := newOffice(t, "")
+			for file, text := range map[string]string{
+				"a.txt": "a\n", "requirements.txt": "flask>=2\n", "dev.txt": "worse\n", "sub/requirements.txt": "worse\n",
+			} {
+				l.put(filepath.Join(l.ws, file), text)
+			}
+			l.git(l.ws, "add", "-A")
+			l.git(l.ws, "commit", "-qm", "lists")
+			l.spoken("s", c.said)
+			if c.script != "" {
+				if code, out := l.does("s", c.script)(); code != 0 {
+					t.Fatal(out)
+				}
+			}
+			ended := l.runsPlain("s", c.line)
+			if c.asks != "" {
+				if text := l.asked()["prompt"].(string); !strings.Contains(text, c.asks) {
+					t.Errorf("%q", text)
+				}
+				l.answers(`{"decision":"deny"}`)
+			}
+			code, out := ended()
+			if asked := strings.Contains(out, "a person was asked"); asked != (c.asks != "") || code == 0 {
+				t.Errorf("%d %q", code, out)
+			}
+			if _, _, heard := l.out.all(); c.asks != "" && len(heard) > 0 {
+				t.Errorf("outside: %v", heard)
+			}
+		})
+	}
+}
