@@ -44,7 +44,7 @@ type redeemed struct {
 	Covered   bool       `json:"covered" doc:"and what the owner said covers it; else it is asked for, with what it would carry"`
 	Temp      []string   `json:"temp,omitempty" doc:"what calls of the session put below /tmp outside the box: it has copies"`
 	Ordered   []string   `json:"ordered,omitempty" doc:"of a line of several: its parts that leave and that are covered, by SHA-256"`
-	Lists     []string   `json:"lists,omitempty" doc:"of it, or its parts, by SHA-256: what installs from a list as the owner's words order"`
+	Lists     []string   `json:"lists,omitempty" doc:"of it, or its parts, by SHA-256: what installs from a list that the owner ordered"`
 	Taint     string     `json:"taint" doc:"level of the least trusted thing in the context when it was decided"`
 }
 

@@ -62,7 +62,8 @@ func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 	x := &installing{b: b, manager: manager, argv: f.Argv, lists: map[string][]byte{}}
 	l, ok := locks[manager]
 	if !ok {
-		if lists := slices.DeleteFunc(slices.Clone(f.Slots), func(s outgoing.Slot) bool { return s.Path != "requirement" }); len(lists) > 1 {
+		other := func(s outgoing.Slot) bool { return s.Path != "requirement" }
+		if len(slices.DeleteFunc(slices.Clone(f.Slots), other)) > 1 {
 			return nil, fmt.Errorf("several lists at once: %w", ErrNotHere)
 		}
 		l = lock{list: f.Slot("requirement"), names: x.requirements}
