@@ -111,6 +111,9 @@ func (o *Observation) awaited(b *session.Taint, seen *event.Seen) {
 
 // keepBack keeps a result out of the context, where it can be.
 func (o *Observation) keepBack(s *live, b *session.Taint, came *arrival, seen *event.Seen, set *policy.Set, late bool) {
+	if seen.Refused != "" {
+		return
+	}
 	o.awaited(b, seen)
 	o.keep.back(s, seen, o, set, late || came.call == nil)
 	if !late && seen.Held == nil && o.steers(s, came, set) {

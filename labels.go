@@ -421,6 +421,9 @@ func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *
 	if s.heard == nil || seen.Steered {
 		return ""
 	}
+	if seen.Refused != "" {
+		return s.traced(s.heard.Undone(came.name))
+	}
 	traits, label := set.Traits(came.name, nil), &seen.Label
 	trace := s.traced(s.heard.Result(warrant.Result{
 		Tool: came.name, Step: seen.Step, Args: &came.args, Content: o.Result.Content, Failed: o.Result.Error, Tainted: tainted,
@@ -432,16 +435,6 @@ func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *
 	s.shared(seen)
 	return trace
 }
-
-// unbrokered adds to a question about a command that leaves why nobody runs it in a box or by a broker, where that is known.
-func unbrokered(d *policy.Decision, why string) {
-	if why != "" && d.Effect == policy.Confirm {
-		d.Reasons = append(slices.Clone(d.Reasons), policy.Reason{Rule: RuleUnbrokered, Effect: policy.Confirm, Text: why})
-	}
-}
-
-// RuleUnbrokered is the rule that says why no broker runs a command.
-const RuleUnbrokered = "no-broker"
 
 // cautioned are the tools behind a label whose output is followed by audits: a context
 // that begins with what another has read begins with its caution.

@@ -323,6 +323,7 @@ type leaving struct {
 	covered bool // and what the owner said covers it: nobody need be asked
 
 	ordered []string // of any other line: its parts that are such commands and covered, by their hashes
+	lists   []string // of the line, or its parts, those that install what a list names as the owner's own words order it
 }
 
 // ownsShell reports whether a tool runs command lines and is the host's own: a door said so, and no name does.

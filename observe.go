@@ -76,12 +76,11 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 				return err
 			}
 		}
-		event := m.seenEvent(s, b, &o, &came)
-		event.Seen.Unread(came.lookUp)
-		o.keepBack(s, b, &came, event.Seen, set, late)
-		if event.Late = late; late && o.Ref.Turn != "" {
-			event.Turn = o.Ref.Turn
+		event, err := m.came(ctx, s, b, &o, &came, late)
+		if err != nil {
+			return err
 		}
+		o.keepBack(s, b, &came, event.Seen, set, late)
 		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" ||
 			o.Declared != nil && *o.Declared <= trust.External
 		event.Seen.Trace = s.noteResult(&o, &came, event.Seen, set, tainted)

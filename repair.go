@@ -3,17 +3,23 @@ package tidemark
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/question"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing/parts"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // A text that was asked for, to whom it was asked for, may hold something that was read elsewhere: a link, a number, a
@@ -247,4 +253,96 @@ func (m *Monitor) noteOrdered(x *step, v *Verdict) {
 	if args, err := x.args.Fields(); err == nil {
 		m.orders.Note(x.live.name, confined.OrderedBy(v.Tool, args, x.folder, v.Step))
 	}
+}
+
+// RefuseBox is EndBox for a command that was to be run by a broker, and of which it began nothing: why is one of the refusals that a
+// broker has, whose words are known here. What comes back of its call and is these words alone is nobody's, and the call was none.
+func (m *Monitor) RefuseBox(ctx context.Context, ticket, why, report string) error {
+	report = m.preview(text.Cover(report, maxReport), maxReport)
+	given, err := m.tickets().Refuse(ctx, ticket, outgoing.Refusal(why), report, m.now().UnixNano())
+	if err != nil {
+		return fmt.Errorf("end: %w", ticketError(err))
+	}
+	return m.noteEnd(ctx, &given, event.Box{Exit: confined.NotRun, Report: report, Refused: why})
+}
+
+// noteEnd notes in its session how the command of a ticket ended.
+func (m *Monitor) noteEnd(ctx context.Context, given *event.Box, b event.Box) error {
+	b.Ticket, b.CallID, b.Tool, b.Step = given.Ticket, given.CallID, given.Tool, given.Step
+	err := m.with(ctx, Ref{Session: given.Session}, func(s *live) error {
+		turn := &s.state.Branch(given.Branch).Turn
+		return m.append(ctx, s, &event.Event{
+			Kind: event.BoxEnded, Time: m.at(s), Branch: given.Branch, Turn: turn.ID, Iteration: turn.Iteration, Box: &b,
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("end: %w", err)
+	}
+	return nil
+}
+
+// refused is why nothing was begun of the call that a result answers, where the result says that and nothing else; empty: it is like any
+// other. All must hold: the box keeper said so with the call's ticket, the call has no result yet, what came back are the words that are
+// known here for that reason, and nobody else has a part in them.
+func (m *Monitor) refused(ctx context.Context, o *Observation, came *arrival, late bool) (string, error) {
+	call := came.call
+	if late || call == nil || call.Ticket == nil || call.Seen || came.other.Level < trust.Owner ||
+		o.From != "" || o.Declared != nil || o.Caution || o.Result.Labels.Untrusted() {
+		return "", nil
+	}
+	why, err := m.tickets().Refused(ctx, *call.Ticket)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	if !why.Alone(o.Result.Content) {
+		return "", nil
+	}
+	return string(why), nil
+}
+
+// came is the record of a result. One that says that nothing was begun, and nothing else, brings nothing.
+func (m *Monitor) came(ctx context.Context, s *live, b *session.Taint, o *Observation, came *arrival, late bool) (*event.Event, error) {
+	e := m.seenEvent(s, b, o, came)
+	if e.Late = late; late && o.Ref.Turn != "" {
+		e.Turn = o.Ref.Turn
+	}
+	e.Seen.Unread(came.lookUp)
+	why, err := m.refused(ctx, o, came, late)
+	if why != "" {
+		e.Seen.Refuse(why)
+	}
+	return e, err
+}
+
+// unbrokered adds to a question about a command that leaves why nobody runs it in a box or by a broker, where that is known.
+func unbrokered(d *policy.Decision, why string) {
+	if why != "" && d.Effect == policy.Confirm {
+		d.Reasons = append(slices.Clone(d.Reasons), policy.Reason{Rule: RuleUnbrokered, Effect: policy.Confirm, Text: why})
+	}
+}
+
+// RuleUnbrokered is the rule that says why no broker runs a command.
+const RuleUnbrokered = "no-broker"
+
+// ordersLists are the parts of a line, by their hashes, that install what a list of packages names, where the owner's own words order
+// that of this list. Whether it is the list that they knew is for the broker to find out.
+func (x *step) ordersLists(line string) []string {
+	if !x.boxes.brokers || x.live.input.Facts == nil {
+		return nil
+	}
+	var out []string
+	note := func(text string, f *outgoing.Form) {
+		if name := f.Slot("requirement"); name != "" && x.live.heard.OrdersList(path.Clean(name)) {
+			out = append(out, confined.Command(text))
+		}
+	}
+	if f, ok := outgoing.Plain(line); ok {
+		note(line, &f)
+	}
+	for _, p := range parts.Of(line) {
+		if p.Leaves {
+			note(p.Text, &p.Form)
+		}
+	}
+	return out
 }

@@ -356,6 +356,7 @@ type Boxed struct {
 	Leaves                      bool     // a plain command that leaves: a broker runs it
 	Covered                     bool     // and nobody need be asked
 	Ordered                     []string // of another line: the parts that leave and for which nobody need be asked, by their SHA-256
+	Lists                       []string // of it, or its parts, by their SHA-256: what installs from a list as the owner's own words order
 	Temp                        []string // what calls of the session put below /tmp outside boxes
 }
 
@@ -372,7 +373,7 @@ func (m *Monitor) giveTicket(ctx context.Context, x *step, v *Verdict) error {
 	b := event.Box{
 		Session: x.live.name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
 		Workspace: x.boxes.workspace, Policy: x.set.Version(), Level: x.taint.Mark.Level,
-		Leaves: x.leaves.plain, Covered: x.leaves.covered, Ordered: x.leaves.ordered,
+		Leaves: x.leaves.plain, Covered: x.leaves.covered, Ordered: x.leaves.ordered, Lists: x.leaves.lists,
 	}
 	ticket, hash, err := m.tickets().Give(ctx, m.rand, b, x.now)
 	if err != nil {
@@ -414,7 +415,7 @@ func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int
 	return Boxed{
 		Session: given.Session, Branch: given.Branch, Call: given.CallID, Tool: given.Tool, Step: given.Step,
 		Workspace: given.Workspace, Taint: given.Level, Settings: set.Box(),
-		Leaves: given.Leaves, Covered: given.Covered, Ordered: given.Ordered, Temp: temp,
+		Leaves: given.Leaves, Covered: given.Covered, Ordered: given.Ordered, Temp: temp, Lists: given.Lists,
 	}, nil
 }
 
@@ -428,22 +429,14 @@ func (m *Monitor) EndBox(ctx context.Context, ticket string, exit int, report st
 	if err != nil {
 		return fmt.Errorf("end: %w", ticketError(err))
 	}
-	err = m.with(ctx, Ref{Session: given.Session}, func(s *live) error {
-		turn := &s.state.Branch(given.Branch).Turn
-		return m.append(ctx, s, &event.Event{
-			Kind: event.BoxEnded, Time: m.at(s), Branch: given.Branch, Turn: turn.ID, Iteration: turn.Iteration,
-			Box: &event.Box{Ticket: given.Ticket, CallID: given.CallID, Tool: given.Tool, Step: given.Step, Exit: exit, Report: report},
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("end: %w", err)
-	}
-	return nil
+	return m.noteEnd(ctx, &given, event.Box{Exit: exit, Report: report})
 }
 
 // ticketError says of an error whether the ticket is at fault, or the log.
 func ticketError(err error) error {
-	for _, no := range []error{confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun, confined.ErrOver} {
+	for _, no := range []error{
+		confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun, confined.ErrOver, confined.ErrBegun,
+	} {
 		if errors.Is(err, no) {
 			return fmt.Errorf("%w: %w", ErrTicket, err)
 		}

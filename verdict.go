@@ -435,7 +435,7 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leav
 	if !d.Confinable() && (d.Effect != policy.Allow || !spoken || slices.ContainsFunc(d.Reasons, inFile)) {
 		return "", l
 	}
-	l = leaving{leaves, leaves && d.Effect == policy.Allow, x.orders(set, fields, line)}
+	l = leaving{leaves, leaves && d.Effect == policy.Allow, x.orders(set, fields, line), x.ordersLists(line)}
 	r := policy.Reason{Rule: RuleConfined, Effect: policy.Confined, Text: "it runs in a box, where it reaches nothing but the workspace"}
 	if leaves {
 		r.Text = "it is run by a broker, which reaches one place for it"

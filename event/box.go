@@ -20,11 +20,15 @@ type Box struct {
 	Expires   int64       `json:"expires,omitzero"`   // Unix nanoseconds
 	Leaves    bool        `json:"leaves,omitzero"`    // a plain command that leaves this machine: a broker runs it
 	Covered   bool        `json:"covered,omitzero"`   // and the owner ordered it
+	Lists     []string    `json:"lists,omitzero"`     // of it, or its parts, hashed: what installs from a list that the owner's words name
 	Ordered   []string    `json:"ordered,omitzero"`   // of any other line: its parts that leave and that the owner ordered, hashed
 
 	PID    int    `json:"pid,omitzero"`    // BoxRedeemed: who runs it, by its own account
 	Exit   int    `json:"exit,omitzero"`   // BoxEnded
 	Report string `json:"report,omitzero"` // BoxEnded: what the box kept from happening
+
+	Refused string `json:"refused,omitzero"` // BoxEnded: why the broker began nothing of it; empty: it may have
+
 	Reason string `json:"reason,omitzero"` // SessionClosed
 }
 

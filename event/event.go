@@ -203,6 +203,7 @@ type Seen struct {
 	LookUp    string       `json:"lookUp,omitzero"`   // the name that we looked up ourselves: no agent has read it; empty: of others
 	Held      *Held        `json:"held,omitzero"`     // it is kept from the agent, or a value of what is; nil: the agent reads it
 	Steered   bool         `json:"steered,omitzero"`  // it is nobody's words: the host's framework wrote it about itself
+	Refused   string       `json:"refused,omitzero"`  // it is nobody's words: a broker's refusal, which began nothing, and nothing else
 	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
 	GoesOn    bool         `json:"goesOn,omitzero"`   // of these: as in Began
 	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in

@@ -35,6 +35,12 @@ func (s *Seen) Steer() {
 	s.worthless()
 }
 
+// Refuse makes it the record of a call of which nothing was begun, and of which nothing came back but that: nothing entered by it.
+func (s *Seen) Refuse(why string) {
+	s.Refused = why
+	s.worthless()
+}
+
 // worthless takes from it what it would do to the context.
 func (s *Seen) worthless() {
 	s.Label, s.Source, s.Sensitive, s.Caution = trust.Label{Level: trust.System, Sensitivity: trust.Public}, false, false, false

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -44,6 +45,7 @@ var (
 	ErrOther    = errors.New("the ticket is for another command")
 	ErrNotBegun = errors.New("nothing was begun with the ticket")
 	ErrOver     = errors.New("the command of the ticket has ended")
+	ErrBegun    = errors.New("the broker does not run the command of the ticket, or does not refuse so")
 )
 
 // Hash is what the log has of a ticket.
@@ -169,15 +171,58 @@ func (t Tickets) End(ctx context.Context, ticket string, exit int, report string
 	case records > 3:
 		return event.Box{}, ErrUsed
 	}
-	ended := &event.Event{Kind: event.BoxEnded, Time: now, Box: &event.Box{Ticket: given.Ticket, Exit: exit, Report: report}}
-	err = t.Log.Append(ctx, nameOf(given.Ticket), records, []*event.Event{ended})
+	return given, t.note(ctx, records, event.Box{Ticket: given.Ticket, Exit: exit, Report: report}, now)
+}
+
+// note writes how a command ended.
+func (t Tickets) note(ctx context.Context, records uint64, b event.Box, now int64) error {
+	ended := &event.Event{Kind: event.BoxEnded, Time: now, Box: &b}
+	err := t.Log.Append(ctx, nameOf(b.Ticket), records, []*event.Event{ended})
 	if errors.Is(err, t.Conflict) {
-		return event.Box{}, ErrUsed
+		return ErrUsed
 	}
 	if err != nil {
-		return event.Box{}, fmt.Errorf("note the end of a command: %w", err)
+		return fmt.Errorf("note the end of a command: %w", err)
 	}
-	return given, nil
+	return nil
+}
+
+// Refuse is End for a command that the broker was to run, and of which it began nothing. It is the first that is heard of its end: what
+// has ended otherwise, or was run in the box, was begun.
+func (t Tickets) Refuse(ctx context.Context, ticket string, why outgoing.Refusal, report string, now int64) (event.Box, error) {
+	given, records, err := t.read(ctx, Hash(ticket))
+	switch {
+	case err != nil:
+		return event.Box{}, err
+	case records == 1:
+		return event.Box{}, ErrNotBegun
+	case records > 2:
+		return event.Box{}, ErrUsed
+	case !given.Leaves || !why.Known():
+		return event.Box{}, ErrBegun
+	}
+	return given, t.note(ctx, records, event.Box{Ticket: given.Ticket, Exit: NotRun, Report: report, Refused: string(why)}, now)
+}
+
+// NotRun is the exit code of a command that was not run.
+const NotRun = 125
+
+// Refused is why nothing of a ticket's command was begun; empty: it may have been.
+func (t Tickets) Refused(ctx context.Context, hash tool.Digest) (outgoing.Refusal, error) {
+	why, records := outgoing.Refusal(""), 0
+	for rec, err := range t.Log.Load(ctx, nameOf(hash), 0) {
+		if err != nil {
+			return "", fmt.Errorf("read a ticket: %w", err)
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return "", fmt.Errorf("read a ticket: %w", err)
+		}
+		if records++; records == 3 && e.Kind == event.BoxEnded {
+			why = outgoing.Refusal(e.Box.Refused)
+		}
+	}
+	return why, nil
 }
 
 // said is the report of the last record of a ticket.

@@ -153,6 +153,9 @@ func Sentence(w *event.Wanted) string {
 		}
 	case "install":
 		out = fmt.Sprintf("install %s from %s; scripts of packages run in the box", text.Shown(strings.Join(w.Packages, ", ")), host)
+		if len(w.Lines) > 0 {
+			out += "; besides: " + text.Shown(strings.Join(w.Lines, "; "))
+		}
 	case "download":
 		out = fmt.Sprintf("read %s: whoever answers there is told that address, and nothing else", text.Shown(w.Host+"/"+w.Place))
 		if len(w.Refs) > 0 {

@@ -44,6 +44,7 @@ type redeemed struct {
 	Covered   bool       `json:"covered" doc:"and what the owner said covers it; else it is asked for, with what it would carry"`
 	Temp      []string   `json:"temp,omitempty" doc:"what calls of the session put below /tmp outside the box: it has copies"`
 	Ordered   []string   `json:"ordered,omitempty" doc:"of a line of several: its parts that leave and that are covered, by SHA-256"`
+	Lists     []string   `json:"lists,omitempty" doc:"of it, or its parts, by SHA-256: what installs from a list that the owner ordered"`
 	Taint     string     `json:"taint" doc:"level of the least trusted thing in the context when it was decided"`
 }
 
@@ -64,7 +65,7 @@ func (m *management) redeemBox(ctx context.Context, in *redeemInput) (redeemed, 
 	}
 	out := redeemed{
 		Session: session, Call: b.Call, Step: b.Step, Workspace: b.Workspace, Settings: b.Settings, Taint: b.Taint.String(),
-		Leaves: b.Leaves, Covered: b.Covered, Ordered: b.Ordered, Temp: b.Temp,
+		Leaves: b.Leaves, Covered: b.Covered, Ordered: b.Ordered, Temp: b.Temp, Lists: b.Lists,
 	}
 	for _, list := range []*[]string{
 		&out.Settings.Write, &out.Settings.Read, &out.Settings.Hide, &out.Settings.Guard, &out.Settings.Hosts,
@@ -84,6 +85,8 @@ type endInput struct {
 		Ticket string           `json:"ticket" doc:"that was redeemed"`
 		Exit   int              `json:"exit" doc:"the command's exit code; 128 and a number for a signal"`
 		Report strictjson.Value `json:"report,omitempty" doc:"what the box kept from happening: text, or an object; at most 4 KB are kept"`
+
+		Refused string `json:"refused,omitempty" doc:"the refusal by which the broker began nothing of it; empty: it may have"`
 	}
 }
 
@@ -96,7 +99,13 @@ func (m *management) endBox(ctx context.Context, in *endInput) (ended, error) {
 	if text := plainText(in.Body.Report); text != nil {
 		report = *text
 	}
-	if err := m.monitor.EndBox(ctx, in.Body.Ticket, in.Body.Exit, report); err != nil {
+	var err error
+	if in.Body.Refused != "" {
+		err = m.monitor.RefuseBox(ctx, in.Body.Ticket, in.Body.Refused, report)
+	} else {
+		err = m.monitor.EndBox(ctx, in.Body.Ticket, in.Body.Exit, report)
+	}
+	if err != nil {
 		return ended{}, err
 	}
 	return ended{Recorded: true}, nil

@@ -29,6 +29,18 @@ func (s *State) count(name string) *count {
 	return c
 }
 
+// resulted counts a result. A call of which nothing was begun was none.
+func (s *State) resulted(seen *event.Seen) {
+	c := s.count(seen.Tool)
+	if seen.Refused != "" {
+		c.calls = max(0, c.calls-1)
+		return
+	}
+	if c.results++; !seen.Error {
+		c.done++
+	}
+}
+
 // Calls is how many calls of the tool were let through.
 func (s *State) Calls(name string) int64 { return s.counted(name).calls }
 

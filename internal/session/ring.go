@@ -45,6 +45,20 @@ func (r *ring) find(id, tool string) *Call {
 	return best
 }
 
+// refuse answers a call of which nothing was begun, and with it what was let to it by its ticket.
+func (r *ring) refuse(id, tool string) {
+	c := r.find(id, tool)
+	if c == nil {
+		return
+	}
+	c.Seen = true
+	for i := range r.calls {
+		if o := &r.calls[i]; c.Ticket != nil && o.Ticket != nil && *o.Ticket == *c.Ticket {
+			o.Seen = true
+		}
+	}
+}
+
 func (r *ring) answer(id, tool string) {
 	if c := r.find(id, tool); c != nil {
 		c.Seen = true

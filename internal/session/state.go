@@ -127,10 +127,7 @@ func (s *State) Apply(e *event.Event) {
 		s.decided(e)
 		s.laid(e.Decided.Temp)
 	case event.ResultSeen:
-		c := s.count(e.Seen.Tool)
-		if c.results++; !e.Seen.Error {
-			c.done++
-		}
+		s.resulted(e.Seen)
 		s.keptBack(e.Seen)
 	case event.Answered:
 		s.answered(e)

@@ -160,6 +160,9 @@ func (t *Taint) Apply(e *event.Event) {
 // read takes a result in. One that is kept from the agent answers its call, and nothing of it enters.
 func (t *Taint) read(s *event.Seen) {
 	switch {
+	case s.Refused != "":
+		t.open.refuse(s.CallID, s.Tool)
+		t.owe()
 	case s.Held == nil:
 		t.enter(s.Label)
 		t.Tainted = t.Tainted || s.Source

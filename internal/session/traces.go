@@ -63,7 +63,7 @@ func (s *State) traced(e *event.Event) {
 		trace, needed = e.Seen.Trace, e.Seen.Content != nil && !e.Seen.Words
 		s.Traces.Bare = s.Traces.Bare || trace == "" && e.Seen.Label.Level <= trust.External
 	case e.Kind == event.ResultSeen:
-		trace, needed = e.Seen.Trace, !e.Seen.Steered
+		trace, needed = e.Seen.Trace, !e.Seen.Steered && e.Seen.Refused == ""
 	case e.Kind == event.TurnSealed:
 		trace = e.Seen.Trace
 	case e.Decided != nil:

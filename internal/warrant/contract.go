@@ -236,6 +236,19 @@ func (c *Context) did(name string, args *tool.Args) {
 	}
 }
 
+// Undone takes back that a call of a tool was counted as an act: nothing of it was begun. It returns the trace of that.
+func (c *Context) Undone(name string) []byte {
+	c.listen()
+	m := c.meaning(name)
+	if t := c.done[m.Tool]; t != nil && t.times > 0 {
+		t.times--
+	}
+	if at := c.ago[m.Tool]; at[len(c.said)] > 0 { // what an earlier message ordered stays counted
+		at[len(c.said)]--
+	}
+	return c.journal(toldUndone, 0, 0, name)
+}
+
 // times is how often a tool was used since a message, counted from 1.
 func (c *Context) times(name string, since int) int {
 	n := 0

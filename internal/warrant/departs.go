@@ -1,8 +1,10 @@
 package warrant
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -143,3 +145,54 @@ func (j *judging) departs(f *outgoing.Form) bool {
 
 // ownRemote is what a repository calls the place that it came from.
 const ownRemote = "origin"
+
+// usualList is the file that people mean who speak of the requirements and name none.
+const usualList = "requirements.txt"
+
+// alternatives are the words of a list as parts of a pattern.
+func alternatives(list string) string {
+	var out []string
+	for _, line := range lists.Lines(list) {
+		for _, w := range line {
+			out = append(out, regexp.QuoteMeta(strings.ReplaceAll(w, "_", " ")))
+		}
+	}
+	return "(?:" + strings.Join(out, "|") + ")"
+}
+
+var (
+	installs  = regexp.MustCompile(`\b` + alternatives("installing"))
+	listAsked = "^(?:" + alternatives("before_installing") + ",? )*(?:" +
+		alternatives("install_verbs") + " (?:" + alternatives("of_a_list") + " )*%s(?: file)?|" +
+		"(?:pip3?|python3? -m pip) install (?:-q |--quiet )?(?:-r |--requirement[ =])%s)" +
+		"(?: " + alternatives("after_installing") + ")*$"
+)
+
+// OrdersList reports whether the owner's own words order that what a list of packages names is installed: the command itself with that
+// file, or a plain clause that says so of the file, or of the requirements, which are one file. Nothing that any of the messages says
+// against an installation stands beside it.
+func (c *Context) OrdersList(file string) bool {
+	c.listen()
+	name := regexp.QuoteMeta(strings.ToLower(file))
+	said := "(?:\\./)?" + name
+	named := said
+	if file == usualList {
+		named = "(?:requirements|" + said + ")"
+	}
+	asked, err := regexp.Compile(fmt.Sprintf(listAsked, named, said))
+	if err != nil || file == "" || len(file) > maxListName {
+		return false
+	}
+	found := false
+	for _, cl := range c.user.scope() {
+		text := strings.Join(strings.Fields(strings.ToLower(cl.text)), " ")
+		if (cl.denies || !cl.orders()) && installs.MatchString(text) {
+			return false
+		}
+		found = found || cl.orders() && asked.MatchString(text)
+	}
+	return found
+}
+
+// maxListName bounds the name of such a file.
+const maxListName = 200

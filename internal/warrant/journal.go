@@ -27,6 +27,7 @@ const (
 	toldAnswered
 	toldLookUp
 	toldExtracted
+	toldUndone
 )
 
 // The bits of a step: what was known after it, and how a result came.
@@ -179,8 +180,17 @@ func (c *Context) tellAgain(s *toldStep) bool {
 	case s.what == toldExtracted && n > 0:
 		c.Extracted(s.step, s.parts[0], s.parts[1:])
 	default:
+		return c.tellUndone(s)
+	}
+	return true
+}
+
+// tellUndone is tellAgain for the step that takes one back.
+func (c *Context) tellUndone(s *toldStep) bool {
+	if s.what != toldUndone || len(s.parts) != 1 {
 		return false
 	}
+	c.Undone(s.parts[0])
 	return true
 }
 

@@ -30,6 +30,8 @@ func errand(c *warrant.Context) [][]byte {
 		c.Asked("ask-1", c.Of("remove_parcel", args(`{"parcel_id":"prc-7777"}`))),
 		c.Refuse("ask-1"),
 		c.Answered("Shall I remove parcel prc-5512?"),
+		c.Did("exec", args(`{"command":"gh pr create"}`)),
+		c.Undone("exec"),
 	}
 	return steps
 }

@@ -92,6 +92,30 @@ func TestAContractCounts(t *testing.T) {
 	}
 }
 
+// WAR-07: of what nothing was begun is not done, and takes nothing from what was.
+func TestWhatWasNotBegunDoesNotCount(t *testing.T) {
+	x := argued("See to the parcel of Ilse Brandt")
+	x.Contract(&warrant.Contract{Acts: []warrant.Promise{{Tool: "pay_parcel", Args: map[string]string{"parcel_id": "lookup"}, Most: 1}}})
+	read(x, "find_parcels", `{"owner":"Ilse Brandt"}`, `[{"owner":"Ilse Brandt","parcel_id":"prc-5512"}]`)
+	for i, want := range []bool{false, true, true} {
+		did(x, "pay_parcel", `{"parcel_id":"prc-5512"}`)
+		if x.Undone("pay_parcel"); i > 0 {
+			did(x, "pay_parcel", `{"parcel_id":"prc-5512"}`)
+		}
+		x.Undone("other_tool")
+		if w := of(x, "pay_parcel", `{"parcel_id":"prc-5512"}`); asked(w) != want {
+			t.Errorf("%d: asked is %v", i, asked(w))
+		}
+	}
+	for range 3 { // more often than it was done
+		x.Undone("pay_parcel")
+	}
+	did(x, "pay_parcel", `{"parcel_id":"prc-5512"}`)
+	if w := of(x, "pay_parcel", `{"parcel_id":"prc-5512"}`); !asked(w) {
+		t.Error("it may be done again")
+	}
+}
+
 // WAR-09: what a shell or a writer of files is feared for does not depend on whose it is.
 func TestADangerousCommandIsOneInAnybodysShell(t *testing.T) {
 	for _, name := range []string{"bash", "mcp__depot__bash", "exec", "depot_bash", "mcp__depot.exec", "terminal_run"} {

@@ -73,6 +73,7 @@ func New(o Options) *Broker { return &Broker{o} }
 type Deed struct {
 	Question Question
 	Ask      bool  // a person is asked, also where the owner ordered such a command: what it brings nobody has vouched for
+	Known    bool  // only versions that are left open ask: the list is the one of before, byte for byte, in the workspace's own folder
 	Adds     *Adds // what it would add over there, to be looked at before it does; nil: nothing of this machine's
 	run      func(ctx context.Context, files [3]*os.File) (box.Exit, error)
 }
@@ -92,6 +93,7 @@ type Question struct {
 	Force   bool     `json:"force,omitempty"`
 
 	Packages []string `json:"packages,omitempty"` // by the names that the command has
+	Besides  []string `json:"besides,omitempty"`  // what comes or stays away besides them, and how their list was changed
 }
 
 // Ref is what would be set over there.
@@ -161,7 +163,7 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		}
 		return b.install(f, "pip")
 	}
-	return nil, fmt.Errorf("%s %s: %w", f.Program, f.Verb, ErrNotHere)
+	return nil, errors.Join(outgoing.NotDone, ErrNotHere)
 }
 
 // dir is the folder in which the command was given.

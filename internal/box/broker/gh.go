@@ -44,11 +44,11 @@ var (
 	ghNumbered = []string{"run view", "run watch", "run rerun", "run cancel"}
 )
 
-// gh finds out what is done, and where.
+// gh finds out what is done, and where. What it refuses without beginning anything is a Refusal, which quotes nothing.
 func (b *Broker) gh(ctx context.Context, f outgoing.Form) (*Deed, error) {
 	for _, s := range f.Slots {
 		if strings.Contains(s.Text, "://") && s.Kind == "reference" {
-			return nil, fmt.Errorf("gh %s of an address: %w", f.Verb, ErrNotHere) // it would name another repository
+			return nil, errors.Join(outgoing.AnAddress, ErrNotHere) // it would name another repository
 		}
 	}
 	whole, branch, err := b.ghPlace(ctx, f)
@@ -57,7 +57,7 @@ func (b *Broker) gh(ctx context.Context, f outgoing.Form) (*Deed, error) {
 	}
 	at := ghRepository.FindStringSubmatch(whole)
 	if at == nil || strings.Contains(whole, "..") {
-		return nil, fmt.Errorf("gh %s of %q, which is no repository: %w", f.Verb, whole, ErrNotHere)
+		return nil, errors.Join(outgoing.NoRepository, ErrNotHere)
 	}
 	host, repo := cmp.Or(at[1], ghHost), at[2]
 	words := strings.Fields(f.Verb)
@@ -71,12 +71,12 @@ func (b *Broker) gh(ctx context.Context, f outgoing.Form) (*Deed, error) {
 	operand := slices.ContainsFunc(f.Slots, func(s outgoing.Slot) bool { return s.Path == "reference" || s.Path == "number" })
 	switch {
 	case slices.Contains(ghNumbered, f.Verb) && !operand:
-		return nil, fmt.Errorf("gh %s without a number: %w", f.Verb, ErrNotHere)
+		return nil, errors.Join(outgoing.NoNumber, ErrNotHere)
 	case slices.Contains(ghNamed, f.Verb) && !operand:
 		args = append(args, branch)
 	case f.Verb == "pr create":
 		if f.Slot("title") == "" || !slices.ContainsFunc(f.Slots, func(s outgoing.Slot) bool { return s.Path == "body" }) {
-			return nil, fmt.Errorf("gh pr create without a title and a body: %w", ErrNotHere)
+			return nil, errors.Join(outgoing.NoTexts, ErrNotHere)
 		}
 		if f.Slot("head") == "" {
 			args = append(args, "--head="+branch)
@@ -164,17 +164,17 @@ func SignIn(ctx context.Context, host, programs string) (string, error) {
 		out, err := cmd.Output()
 		token := strings.TrimSpace(string(out))
 		if err != nil || token == "" || strings.ContainsAny(token, " \n\t") {
-			return "", fmt.Errorf("gh is not signed in at %s", host)
+			return "", outgoing.NotSignedIn
 		}
 		return token, nil
 	}
-	return "", errors.New("there is no gh on this machine")
+	return "", outgoing.NoProgram
 }
 
 func (x *consulting) run(ctx context.Context, files [3]*os.File) (box.Exit, error) {
 	none := box.Exit{Code: box.ExitNoBox}
 	if x.b.opts.SignIn == nil {
-		return none, fmt.Errorf("gh: nobody can sign in: %w", ErrNotHere)
+		return none, errors.Join(outgoing.NoSignIn, ErrNotHere)
 	}
 	token, err := x.b.opts.SignIn(ctx, x.host, x.b.programs())
 	if err != nil {

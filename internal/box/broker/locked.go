@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -65,6 +66,10 @@ func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 	x := &installing{b: b, manager: manager, argv: f.Argv, lists: map[string][]byte{}}
 	l, ok := locks[manager]
 	if !ok {
+		other := func(s outgoing.Slot) bool { return s.Path != "requirement" }
+		if len(slices.DeleteFunc(slices.Clone(f.Slots), other)) > 1 {
+			return nil, fmt.Errorf("several lists at once: %w", ErrNotHere)
+		}
 		l = lock{list: f.Slot("requirement"), names: x.requirements}
 	}
 	x.list = filepath.Base(l.list)
@@ -86,15 +91,20 @@ func (b *Broker) locked(f outgoing.Form, manager string) (*Deed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", l.list, err, ErrNotHere)
 	}
-	if !ok { // a file of requirements
-		x.pinned = !x.open && (x.pinned || b.opts.Vouch.all(b.inWorkspace(l.list), x.names))
+	as, known := x.pinned, false
+	if name := b.inWorkspace(l.list); !ok { // a file of requirements
+		known = x.open && as && name == path.Clean(l.list) // of that name in another folder nobody spoke
+		x.pinned = !x.open && (as || b.opts.Vouch.all(name, x.names))
 	}
 	at := registries(manager)
 	q := Question{Program: f.Program, Verb: f.Verb, Host: at[0].host, Port: at[0].port, Packages: slices.Clone(x.names)}
 	if more := len(q.Packages) - shownPackages; more > 0 {
 		q.Packages = append(q.Packages[:shownPackages:shownPackages], fmt.Sprintf("and %d more", more))
 	}
-	return &Deed{Question: q, Ask: !x.pinned, run: x.run}, nil
+	if !ok && !x.pinned {
+		q.Besides = b.besides(x, l.list, as)
+	}
+	return &Deed{Question: q, Ask: !x.pinned, Known: known, run: x.run}, nil
 }
 
 // inWorkspace is a file that a command names, by its path in the workspace.

@@ -100,6 +100,48 @@ func (v *Vouch) Ordered(f outgoing.Form) {
 	}
 }
 
+// besides is what a person must know of a file of requirements besides its lines: what else comes or stays away, and what of it is not as
+// it was before others had a say. as says that all is.
+func (b *Broker) besides(x *installing, list string, as bool) []string {
+	out := []string{"what these need comes too, and the registry chooses all versions"}
+	if !x.open {
+		out = []string{"what these need comes only where the list names it"}
+	}
+	if as {
+		return out
+	}
+	news, known := b.opts.Vouch.news(b.inWorkspace(list), x.names)
+	switch {
+	case !known:
+		return append(out, "the repository had no such list before others had a say")
+	case len(news) == 0:
+		return append(out, "lines of the list were taken out, moved or written otherwise since others had a say")
+	}
+	if more := len(news) - shownNews; more > 0 {
+		news = append(news[:shownNews:shownNews], fmt.Sprintf("and %d more", more))
+	}
+	return append(out, "new or changed in the list since others had a say: "+strings.Join(news, ", "))
+}
+
+// shownNews is how many changed lines of a list are named.
+const shownNews = 10
+
+// news are the lines of a file that it did not have before; false: nobody knows what it had.
+func (v *Vouch) news(name string, lines []string) (out []string, known bool) {
+	if v == nil {
+		return nil, false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	before, known := v.lists[name]
+	for _, l := range lines {
+		if !slices.Contains(before, l) {
+			out = append(out, l)
+		}
+	}
+	return out, known
+}
+
 // all reports whether every line of a file is vouched for.
 func (v *Vouch) all(name string, lines []string) bool {
 	if v == nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 	"github.com/tidemark/tidemark/internal/warrant/outgoing/parts"
 )
 
@@ -53,7 +54,10 @@ func (c *call) apart(ctx context.Context, g Grant, list []parts.Part) entry.Answ
 			err = errors.New("the rest was not run: its caller is gone, or ended it")
 			exit = box.Exit{Code: box.ExitNoBox}
 		} else if p.Leaves {
-			exit, err = c.broke(ctx, h, departure{p.Form, line, dir, slices.Contains(g.Ordered, hashOf([]byte(p.Text)))})
+			exit, err = c.broke(ctx, h, departure{p.Form, line, dir, slices.Contains(g.Ordered, hashOf([]byte(p.Text))), g.named(p.Text)})
+			if r := outgoing.Refusal(""); errors.As(err, &r) { // what came before it in the line was run
+				err = fmt.Errorf("%s %s: %w", p.Form.Program, p.Form.Verb, err)
+			}
 		} else {
 			exit, dir, err = c.part(h, &now, p.Text, dir)
 		}

@@ -248,24 +248,28 @@ func (c *call) passed() (syscall.Signal, error) {
 	return syscall.Signal(p.Signal), nil
 }
 
-// told tells the monitor how it ended, without having the caller wait for it.
+// told tells the monitor how it ended, without having the caller wait for it; but that nothing was begun it has heard before anybody reads
+// the refusal.
 func (c *call) told(e Ended, h *held) {
 	k := c.keeper
 	if k.o.Ended == nil {
 		return
 	}
 	if h != nil {
-		h.last(e)
+		h.last(Ended{Ticket: e.Ticket, Exit: e.Exit})
 	}
-	k.work.Add(1)
-	go func() {
-		defer k.work.Done()
+	tells := func() {
 		if e.Report = (&box.Report{}); h != nil {
 			e.Report = h.box.Standing()
 			h.tells(len(e.Report.Aside))
 		}
 		tell(k.o, e)
-	}()
+	}
+	if e.Refused != "" {
+		tells()
+		return
+	}
+	k.work.Go(tells)
 }
 
 // legible is a report whose names are text: a name that is none would keep all of it from being told.

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/ordered"
 	"github.com/tidemark/tidemark/internal/box/relay"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 )
 
 // Redeemer gives leave to run one command, or says why not. A *Refusal is a no that was meant.
@@ -44,6 +45,7 @@ type Grant struct {
 	Covered   bool     `json:"covered"` // and nobody need be asked
 	Temp      []string `json:"temp"`    // what calls of the session put below /tmp outside the box
 	Ordered   []string `json:"ordered"` // of another line: the parts that leave and for which nobody need be asked, by their SHA-256
+	Lists     []string `json:"lists"`   // of it, or its parts, by SHA-256: what installs from a list as the owner's own words order
 
 	Ticket string `json:"-"` // by which it was had
 }
@@ -83,6 +85,8 @@ type Ended struct {
 	Ticket string      `json:"ticket"`
 	Exit   int         `json:"exit"`
 	Report *box.Report `json:"report"`
+
+	Refused outgoing.Refusal `json:"refused,omitzero"` // why the broker began nothing of it; empty: it may have
 }
 
 // Aside is a file or a folder that a box put aside which has ended: a person says whether it is put back or thrown away.

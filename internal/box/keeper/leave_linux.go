@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,9 +35,13 @@ func (c *call) leave(ctx context.Context, g Grant) entry.Answer {
 	form, ok := outgoing.Plain(line)
 	exit, err := box.Exit{Code: box.ExitNoBox}, errors.New("nothing was run: it is no plain command that leaves")
 	if ok {
-		exit, err = c.broke(ctx, h, departure{form, line, c.dir(), g.Covered})
+		exit, err = c.broke(ctx, h, departure{form, line, c.dir(), g.Covered, g.named(line)})
 	}
-	c.told(Ended{Ticket: ticket, Exit: exit.Code}, h)
+	e := Ended{Ticket: ticket, Exit: exit.Code}
+	if errors.As(err, &e.Refused) && exit.Code == box.ExitNoBox {
+		err = e.Refused // in its own words, with nothing of anybody's in them
+	}
+	c.told(e, h)
 	a := entry.Answer{Exit: exit.Code, Notes: append(h.news(), c.keeper.asks(life, h, ticket, line)...)}
 	if err != nil {
 		a.Reason = strings.ToValidUTF8(err.Error(), "?")
@@ -61,6 +66,7 @@ type departure struct {
 	line    string // the ticket's
 	dir     string
 	covered bool // nobody need be asked
+	named   bool // and the owner's own words name the list that it installs from
 }
 
 // broker is the one for a session's box.
@@ -105,9 +111,9 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 	b := c.broker(ctx, h, d.dir)
 	deed, err := b.Prepare(ctx, d.form)
 	if err != nil {
-		return none, fmt.Errorf("nothing was run: %w", err)
+		return none, unbegun(err)
 	}
-	ordered := d.covered && !deed.Ask
+	ordered := d.covered && (!deed.Ask || d.named && deed.Known)
 	if !ordered || deed.Adds != nil {
 		w := wantedOf(&deed.Question, d.line)
 		w.Adds = addsOf(deed.Adds, ordered)
@@ -115,6 +121,9 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 			fmt.Fprintf(c.files[2], "[confined: a person was asked for %s %s]\n", deed.Question.Program, deed.Question.Verb)
 		})
 		if !s.Allow {
+			if why := outgoing.Refused(s.Why); why != "" {
+				return none, why
+			}
 			return none, fmt.Errorf("nothing was run: %s %s was refused: %s", deed.Question.Program, deed.Question.Verb, s.Why)
 		}
 	}
@@ -123,6 +132,17 @@ func (c *call) broke(ctx context.Context, h *held, d departure) (box.Exit, error
 		h.vouch.Ordered(d.form)
 	}
 	return exit, err
+}
+
+// named reports whether the owner's own words order what installs from a list.
+func (g *Grant) named(text string) bool { return slices.Contains(g.Lists, hashOf([]byte(text))) }
+
+// unbegun is why nothing was begun. A refusal says so itself.
+func unbegun(err error) error {
+	if r := outgoing.Refusal(""); errors.As(err, &r) {
+		return r
+	}
+	return fmt.Errorf("nothing was run: %w", err)
 }
 
 // addsOf is what a command would add outside, for whoever judges it.
@@ -173,7 +193,7 @@ const (
 func wantedOf(q *broker.Question, line string) Wanted {
 	w := Wanted{
 		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: whole(q.Place, shownPlace), More: q.More,
-		Packages: q.Packages, Command: line,
+		Packages: q.Packages, Lines: q.Besides, Command: line,
 	}
 	if len(q.Packages) > 0 {
 		w.Verb = "install"

@@ -48,6 +48,7 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 		Leaves    bool             `json:"leaves"`
 		Covered   bool             `json:"covered"`
 		Ordered   []string         `json:"ordered"`
+		Lists     []string         `json:"lists"`
 		Temp      []string         `json:"temp"`
 		Settings  strictjson.Value `json:"settings"`
 	}
@@ -56,7 +57,7 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 	}
 	g := Grant{
 		Session: said.Session, Call: said.Call, Step: said.Step, Workspace: said.Workspace, Taint: said.Taint,
-		Leaves: said.Leaves, Covered: said.Covered, Ordered: said.Ordered, Temp: said.Temp,
+		Leaves: said.Leaves, Covered: said.Covered, Ordered: said.Ordered, Temp: said.Temp, Lists: said.Lists,
 	}
 	// a setting that is not known here could be one that closes something
 	if err := strictjson.UnmarshalKnown(said.Settings, &g.Settings); err != nil {
