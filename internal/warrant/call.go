@@ -97,6 +97,30 @@ func texts(values []leaves.Leaf) []string {
 	return out
 }
 
+// formal are the values of a call that choose nothing of their own: how many, a day, and one of what the schema lists.
+func formal(m *meaning.Meaning, values []leaves.Leaf) []string {
+	is := func(l *leaves.Leaf) bool {
+		p, _ := m.Param(l.Path)
+		switch {
+		case l.Flag, p.Listed != nil && slices.Contains(p.Listed.Values, l.Text):
+			return true
+		case idNames[leaves.LastWord(l.Path)]:
+			return false
+		}
+		return !l.Quoted || datish.MatchString(l.Text) && len(l.Text) <= 32
+	}
+	chosen := func(text string) bool {
+		return slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Text == text && !is(&l) })
+	}
+	var out []string
+	for i := range values {
+		if l := &values[i]; is(l) && !chosen(l.Text) {
+			out = append(out, l.Text)
+		}
+	}
+	return out
+}
+
 // offer is what the messages which count now have for a tool.
 type offer struct {
 	mandate *mandate.Mandate // of one item, whose values may stand anywhere in them
