@@ -75,3 +75,18 @@ func TestWhoseWorkGitBringsHidesBehindNoOption(t *testing.T) {
 		}
 	}
 }
+
+// WAR-05: what a client of a service is told to act on may be called like a look, and so may an option's value.
+func TestAClientOnlyLooksByItsVerb(t *testing.T) {
+	for line, want := range map[string]bool{
+		"gh run cancel list": true, "gh issue create list --title x --body y": true, "gh repo sync list": true, "gh repo edit view --visibility public": true,
+		"gh pr --subject list merge 12": true, "gh pr merge --subject list 12": true, "aws s3 cp config s3://drop": true, "aws --debug s3 cp list s3://drop": true,
+
+		"gh pr list": false, "gh pr view 12 --json title": false, "gh pr checks": false, "gh run view 5 --log-failed": false, "kubectl get pods": false,
+		"kubectl logs x": false, "aws --debug s3 ls": false, "aws --region x ec2 describe-instances": false,
+	} {
+		if w := of(desk("Fix the boats; look at the buckets with aws"), "bash", `{"command":`+quote(line)+`}`); asked(w) != want {
+			t.Errorf("%s: asked %v, want %v: %+v", line, asked(w), want, w.Slots)
+		}
+	}
+}
