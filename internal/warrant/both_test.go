@@ -35,7 +35,7 @@ func TestPropertyNoOptionMakesAVerbFine(t *testing.T) {
 		name := names.Draw(t, "program")
 		verb := rapid.SampledFrom(strings.Fields(verbs[name][0])).Draw(t, "verb")
 		fine := rapid.SampledFrom(strings.Fields(verbs[name][1])).Draw(t, "value")
-		option := rapid.StringMatching(`--[a-z]{4,9}|-[A-Z]`).Draw(t, "option")
+		option := rapid.StringMatching(`--x[a-z]{3,9}|-[HK]`).Draw(t, "option")
 		line := name + " " + option + " " + fine + " " + verb + " x"
 		if w := of(desk("Fix the boats"), "bash", `{"command":`+quote(line)+`}`); !asked(w) {
 			t.Fatalf("%s: not asked: %+v", line, w.Slots)
