@@ -3,6 +3,7 @@ package warrant
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -176,6 +177,11 @@ func (c *Context) isThing(value string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w vocabulary.Word) bool { return len(w.Things) == 0 || len(w.Acts) > 0 })
 }
 
+// isID reports whether a name is an id: a clause that has those of others alone speaks of none that the call has.
+func isID(name string) bool {
+	return idLike.MatchString(name) && strings.ContainsAny(name, "0123456789") && strings.ContainsFunc(name, unicode.IsLetter)
+}
+
 // elsewhere reports whether only clauses that speak of something else say a choice. What the call has besides is not something else.
 func (o *offer) elsewhere(value string, call *mandate.Call) bool {
 	has := func(word string) bool {
@@ -191,7 +197,7 @@ func (o *offer) elsewhere(value string, call *mandate.Call) bool {
 		if !p.words.Chooses(value) {
 			continue
 		}
-		if !p.Apart && (slices.ContainsFunc(p.Names, has) || !slices.ContainsFunc(p.Things, other)) {
+		if !p.Apart && (slices.ContainsFunc(p.Names, has) || !slices.ContainsFunc(p.Things, other) && !slices.ContainsFunc(p.Names, isID)) {
 			return false
 		}
 		apart = true
