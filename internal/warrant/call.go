@@ -3,6 +3,7 @@ package warrant
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -97,6 +98,30 @@ func texts(values []leaves.Leaf) []string {
 	return out
 }
 
+// formal are the values of a call that choose nothing of their own: how many, a day, and one of what the schema lists.
+func formal(m *meaning.Meaning, values []leaves.Leaf) []string {
+	is := func(l *leaves.Leaf) bool {
+		p, _ := m.Param(l.Path)
+		switch {
+		case l.Flag, p.Listed != nil && slices.Contains(p.Listed.Values, l.Text):
+			return true
+		case idNames[leaves.LastWord(l.Path)]:
+			return false
+		}
+		return !l.Quoted || datish.MatchString(l.Text) && len(l.Text) <= 32
+	}
+	chosen := func(text string) bool {
+		return slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Text == text && !is(&l) })
+	}
+	var out []string
+	for i := range values {
+		if l := &values[i]; is(l) && !chosen(l.Text) {
+			out = append(out, l.Text)
+		}
+	}
+	return out
+}
+
 // offer is what the messages which count now have for a tool.
 type offer struct {
 	mandate *mandate.Mandate // of one item, whose values may stand anywhere in them
@@ -152,6 +177,11 @@ func (c *Context) isAct(value string) bool {
 	return slices.ContainsFunc(c.wordsOf(value), func(w vocabulary.Word) bool { return len(w.Acts) > 0 || w.Gram.Has(vocabulary.Done) })
 }
 
+// isID reports whether a name is an id: a clause that has those of others alone speaks of none that the call has.
+func isID(name string) bool {
+	return idLike.MatchString(name) && strings.ContainsAny(name, "0123456789") && strings.ContainsFunc(name, unicode.IsLetter)
+}
+
 // elsewhere reports whether only clauses that speak of something else say a choice. What the call has besides is not something else.
 func (o *offer) elsewhere(value string, call *mandate.Call) bool {
 	has := func(word string) bool {
@@ -167,7 +197,7 @@ func (o *offer) elsewhere(value string, call *mandate.Call) bool {
 		if !p.words.Chooses(value) {
 			continue
 		}
-		if !p.Apart && (slices.ContainsFunc(p.Names, has) || !slices.ContainsFunc(p.Things, other)) {
+		if !p.Apart && (slices.ContainsFunc(p.Names, has) || !slices.ContainsFunc(p.Things, other) && !slices.ContainsFunc(p.Names, isID)) {
 			return false
 		}
 		apart = true

@@ -353,14 +353,11 @@ func (c *Context) unbidden(r *shell.Run) string {
 	if r.Guess && !r.Wrapped || plain(r) || !r.Newer && !r.Effects.Has(shell.ReadsSecret) {
 		return ""
 	}
-	verb := ""
-	for _, a := range r.Args {
-		if !a.Known || !strings.HasPrefix(a.Text, "-") {
-			verb = a.Text
-			break
-		}
-	}
-	said := verb != "" && slices.ContainsFunc(c.said, func(s string) bool { return adjoins(s, r.Name, strings.ToLower(verb)) })
+	verbs := firsts(r.Name, r.Args)
+	said := len(verbs) > 0 && !slices.ContainsFunc(verbs, func(at int) bool {
+		verb := strings.ToLower(r.Args[at].Text)
+		return !slices.ContainsFunc(c.said, func(s string) bool { return adjoins(s, r.Name, verb) })
+	})
 	switch {
 	case r.Effects.Has(shell.ReadsSecret) && !said:
 		return "it shows what is kept secret, and I could not find that in your words"

@@ -15,7 +15,7 @@ import (
 // themselves, pairs that held before), nor what is worked out from the rest when it is asked for. Whoever keeps the bytes seals them.
 
 // PackVersion is the first byte of a packed conversation. It changes with its form and with what is read out of texts.
-const PackVersion = 6
+const PackVersion = 7
 
 // Pack writes the conversation, and reports whether it could: not where it knows earlier steps by hashes alone, or where results were too
 // many to be kept beside what was read in them. What the user said stands in it as they said it.

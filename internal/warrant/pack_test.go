@@ -184,7 +184,7 @@ func TestEveryFieldOfAConversationIsAccountedFor(t *testing.T) {
 		"Withheld":  "| | Stems Quote",
 		"Ban":       "Act What First | | Spares",
 		"Later":     "results | | records read size gone",
-		"result":    "step tool call content free list text figures looked message | |",
+		"result":    "step tool call formal content free list text figures looked message | |",
 		"Index": `seed user system sealed shards old leaves hosts | limit tracer kept prose |
 			seen steps lex q sub value raw found allowed trees`,
 		"corpus":  "text toks marks heads segs whole recs docs | seed every hosts tap | prev wholes",

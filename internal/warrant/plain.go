@@ -32,24 +32,56 @@ func plain(r *shell.Run) bool {
 	if !ok {
 		return strings.HasSuffix(r.Name, ".sh") || strings.HasSuffix(r.Name, ".py") || strings.HasPrefix(r.Path, "./")
 	}
-	sub, goals := "", goalsOf(name, r.Args)
-	if len(goals) > 0 {
-		sub = goals[0]
-	}
+	goals := goalsOf(name, r.Args)
 	switch {
 	case printsAll(name, r, goals):
 		return false
-	case words == nil:
-	case r.Fed && (sub == "" || everyGoal[name] || namedScripts[name] && runScript[sub] || sub == "config"):
+	case r.Fed && words != nil && (len(goals) == 0 || everyGoal[name]):
 		return false // what it is to do comes from elsewhere
 	case everyGoal[name]:
 		return !slices.ContainsFunc(goals, func(g string) bool { return !plainGoal(name, g, words) })
-	case sub != "" && !words[sub]:
+	}
+	return words == nil || !slices.ContainsFunc(firsts(name, r.Args), func(at int) bool { return !plainVerb(name, at, words, r) })
+}
+
+// plainVerb reports whether a program is fine where one of its words is the verb.
+func plainVerb(name string, at int, words map[string]bool, r *shell.Run) bool {
+	sub := r.Args[at].Text
+	switch scripted := namedScripts[name] && runScript[sub]; {
+	case !words[sub], r.Fed && (scripted || sub == "config"):
 		return false
-	case namedScripts[name] && runScript[sub]:
-		return len(goals) > 1 && plainScript(goals[1])
+	case scripted:
+		behind := r.Args[at+1:]
+		named := firsts(name, behind)
+		return len(named) > 0 && !slices.ContainsFunc(named, func(i int) bool { return !plainScript(behind[i].Text) })
 	}
 	return r.Name != "git" || plainGit(sub, r)
+}
+
+// firsts are the places of the words that may be the first which is no option and no value of one: behind an option that nobody here
+// knows it may be either, and the next one too.
+func firsts(name string, args []shell.Word) []int {
+	var out []int
+	open, value := false, false // what the option before may take, and does
+	for i, a := range args {
+		switch {
+		case value:
+			value = false
+		case a.Text == "--":
+			open = false
+		case strings.HasPrefix(a.Text, "-"):
+			value = valued[name+"="+a.Text]
+			open = !strings.Contains(a.Text, "=") && !flagged[name+"="+a.Text]
+		case strings.Contains(a.Text, "=") && !startsURL(a.Text):
+			open = false
+		default:
+			if out = append(out, i); !open {
+				return out
+			}
+			open = false
+		}
+	}
+	return out
 }
 
 // printsAll reports whether a program prints what is set, secrets too.
@@ -84,6 +116,7 @@ func plainGoal(name, goal string, words map[string]bool) bool {
 var (
 	everyGoal    = list("every_goal")
 	valued       = list("valued_options")
+	flagged      = list("flag_options")
 	showsAll     = list("shows_all")
 	showsBare    = list("shows_bare")
 	namedScripts = list("named_scripts")
@@ -103,11 +136,11 @@ func plainScript(name string) bool {
 func plainGit(sub string, r *shell.Run) bool {
 	for _, a := range r.Args {
 		switch {
-		case sub == "reset" && a.Text == "--hard", sub == "config" && len(r.Args) > 2:
+		case sub == "reset" && shell.Begins(a.Text, "--hard"), sub == "config" && len(r.Args) > 2:
 			return false
 		case sub == "remote" && (a.Text == "add" || strings.HasPrefix(a.Text, "set")):
 			return false
-		case strings.HasPrefix(a.Text, "--force"), strings.HasPrefix(a.Text, "-c"):
+		case shell.Begins(a.Text, "--force"), strings.HasPrefix(a.Text, "--force"), strings.HasPrefix(a.Text, "-c"):
 			return false
 		}
 	}

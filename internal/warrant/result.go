@@ -102,6 +102,7 @@ func (c *Context) result(r Result, t *trace) {
 	} else {
 		c.records.Add(r.Step, m.Tool, texts(values), r.Content, r.Tainted || acted || c.page(m, values), c.lists[r.Step])
 	}
+	c.records.Formal(r.Step, formal(m, values))
 	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: r.Content}
 	t.index = c.index.Result(in)
 }

@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -95,20 +96,31 @@ func singular(w string) string {
 func toolWords(tool string) []string { return slices.Collect(leaves.Words(tool)) }
 
 // kindred reports whether the call of a step was for what some words name, or for what a call takes; aim says for somebody to write to, and
-// strict that what the agent chose to search for says nothing.
-func (r *Records) kindred(step uint64, k *kinds, words []string, aim, strict bool) bool {
+// strict that what the agent chose to search for says nothing. Said are values that the owner said; nil: nobody knows.
+func (r *Records) kindred(step uint64, k *kinds, words []string, aim, strict bool, said func(value string) bool) bool {
 	a := r.calls[step]
-	spoken := spelt(words)
-	switch {
-	case a == nil:
+	if a == nil {
 		return false
-	case a.looked != "", a.asksOnly(spoken), !aim && a.asksOnly(func(w string) bool { return k.item[w] }):
-		return true
-	case slices.ContainsFunc(words, func(w string) bool { return a.names(w, !strict, false) }):
+	}
+	spoken := spelt(words)
+	if a.looked != "" || a.listed(k, spoken, aim) || r.returns(a.tool, k, aim) {
 		return true
 	}
-	return a.listed(k, spoken, aim) || r.returns(a.tool, k, aim)
+	within := slices.ContainsFunc(words, func(w string) bool { return speaks(a.linked, w) })
+	return a.asksFor(func(p *part) bool {
+		named := p.only(spoken) || !aim && p.only(func(w string) bool { return k.item[w] }) || said != nil && said(p.text)
+		return named || within && p.narrows() ||
+			slices.ContainsFunc(words, func(w string) bool { return speaks(p.linked, w) || !strict && speaks(p.query, w) })
+	})
 }
+
+// narrows reports whether an argument can only choose among what another one names: it is no place, no address and no id.
+func (p *part) narrows() bool {
+	return len(p.linked) == 0 && (lookOf(p.text) == aWord || !placed.MatchString(p.text))
+}
+
+// placed is what one word looks like that may say where something is looked for, or whose it is.
+var placed = regexp.MustCompile(`^#?[\pL\pN][\pL\pN_:./@+-]*$`)
 
 // returns reports whether a tool says of itself that it brings many of what another call takes.
 func (r *Records) returns(tool string, k *kinds, aim bool) bool {
@@ -151,10 +163,27 @@ func (a *asked) listed(k *kinds, spoken func(string) bool, aim bool) bool {
 	})
 }
 
-// asksOnly reports whether a call asked for nothing but what some words name: how many of them is no matter.
-func (a *asked) asksOnly(names func(w string) bool) bool {
+// asksFor reports whether each thing that a call asked for is of some kind, and there is one: what says only how many, or is of what its
+// tool lists, is no matter. What stands beside a word that was said may be anybody's choice: whose folder, from whom.
+func (a *asked) asksFor(is func(p *part) bool) bool {
 	some := false
-	for k := range a.query {
+	for i := range a.parts {
+		p := &a.parts[i]
+		switch {
+		case p.text == "", a.formal[p.text], a.formal == nil && digits(p.text):
+		case !is(p):
+			return false
+		default:
+			some = true
+		}
+	}
+	return some && !a.cut
+}
+
+// only reports whether an argument says nothing but what some words name, figures aside.
+func (p *part) only(names func(w string) bool) bool {
+	some := false
+	for k := range p.query {
 		if k == "" || k[0] == 0 || !strings.ContainsFunc(k, unicode.IsLetter) { // a beginning, or a figure
 			continue
 		}
@@ -205,16 +234,7 @@ func (b *Brought) Step(r *Records, step uint64, param string, aim, strict bool) 
 }
 
 func (b *Brought) step(r *Records, step uint64, param string, aim, strict bool) bool {
-	a := r.calls[step]
-	switch {
-	case a == nil:
-		return false
-	case r.kindred(step, b.kinds.at(param), b.words, aim, strict):
-		return true
-	case strict: // then the agent has chosen nothing of it
-		return len(a.args) > 0 && !slices.ContainsFunc(a.args, func(arg string) bool { return !b.said(arg) })
-	}
-	return slices.ContainsFunc(a.args, b.said)
+	return r.kindred(step, b.kinds.at(param), b.words, aim, strict, b.said)
 }
 
 // Any reports it of any result that has a value as a field.

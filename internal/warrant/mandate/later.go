@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/pack"
@@ -22,6 +23,7 @@ type result struct {
 	step       uint64
 	tool       string
 	call       []string
+	formal     []string // what of it says only how many, or is of what its tool lists
 	content    []byte
 	free, list bool
 	text       bool // nothing is called by it: figures are all that counts of it
@@ -50,6 +52,19 @@ func (l *Later) Add(step uint64, tool string, call []string, content []byte, fre
 	l.add(result{step: step, tool: tool, call: call, content: content, free: free, list: list})
 }
 
+// Formal tells of the call that was added last what Records is told of it.
+func (l *Later) Formal(step uint64, values []string) {
+	if n := len(l.results); n == 0 || l.read == n {
+		l.records.Formal(step, values) // it is read already
+		return
+	}
+	r := &l.results[len(l.results)-1]
+	for _, v := range values {
+		r.formal = append(r.formal, strings.Clone(v))
+		l.size += 16 + len(v)
+	}
+}
+
 // AddLooked adds what we looked up, as Records does.
 func (l *Later) AddLooked(step uint64, tool, name string, message int, content []byte) {
 	l.add(result{step: step, tool: tool, looked: strings.Clone(name), message: message, content: content})
@@ -73,7 +88,7 @@ func (l *Later) add(r result) {
 
 func (r *result) bytes() int {
 	n := resultSize + len(r.content) + len(r.looked)
-	for _, s := range r.call {
+	for _, s := range slices.Concat(r.call, r.formal) {
 		n += 16 + len(s)
 	}
 	for _, s := range r.figures {
@@ -102,6 +117,7 @@ func (l *Later) All() *Records {
 		default:
 			l.records.Add(r.step, r.tool, r.call, r.content, r.free, r.list)
 		}
+		l.records.Formal(r.step, r.formal)
 	}
 	l.records.work.most += recordWork * (len(l.records.all) - before)
 	return l.records
@@ -131,6 +147,7 @@ func (l *Later) Pack(w *pack.Writer) {
 		w.Uint(r.step)
 		w.Text(r.tool)
 		w.Texts(r.call)
+		w.Texts(r.formal)
 		w.Bytes(r.content)
 		w.Bool(r.free)
 		w.Bool(r.list)
@@ -144,7 +161,7 @@ func (l *Later) Pack(w *pack.Writer) {
 // Unpack adds the results that were packed.
 func (l *Later) Unpack(r *pack.Reader) {
 	l.results = pack.ReadList(r, func(x *result) {
-		*x = result{step: r.Uint(), tool: r.Text(), call: r.Texts(), content: r.Bytes(), free: r.Bool(), list: r.Bool()}
+		*x = result{step: r.Uint(), tool: r.Text(), call: r.Texts(), formal: r.Texts(), content: r.Bytes(), free: r.Bool(), list: r.Bool()}
 		x.text, x.figures = r.Bool(), r.Texts()
 		x.looked, x.message = r.Text(), r.Int()
 	})

@@ -45,6 +45,11 @@ func TestPropertyRecordsThatAreReadLaterAreTheSame(t *testing.T) {
 				later.Add(step, "find", call, content, free, list)
 				between.Add(step, "find", call, content, free, list)
 			}
+			if rapid.Bool().Draw(rt, "told") {
+				now.Formal(step, call)
+				later.Formal(step, call)
+				between.Formal(step, call)
+			}
 			if rapid.Bool().Draw(rt, "asked") {
 				later.All()
 			}

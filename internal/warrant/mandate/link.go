@@ -15,42 +15,68 @@ type asked struct {
 	args   []string        // its values in their one spelling
 	query  map[string]bool // the words of what it asked for
 	linked map[string]bool // the words of the records that it was given the ids of
+	parts  []part          // what it asked for, argument by argument
+	cut    bool            // it asked for more than that
+	formal map[string]bool // what of it says only how many, or is one of what its tool lists; nil: nobody told, and figures do
 	called map[string]bool // the words of the tool's name
 	name   []string        // the same, one after another
 	looked string          // the name that we looked up ourselves; empty: the agent asked
 }
 
+// part is one argument of such a call.
+type part struct {
+	text   string
+	query  map[string]bool // the words of it
+	linked map[string]bool // the words of the records whose id it is
+}
+
 // asks reads the call that brought a result.
 func (r *Records) asks(tool string, call []string) *asked {
 	out := &asked{tool: tool, name: toolWords(tool), query: map[string]bool{}, linked: map[string]bool{}, called: map[string]bool{}}
-	put := func(to map[string]bool, w string) {
-		if len(to) < maxCallWords {
-			to[w] = true
+	put := func(all, one map[string]bool, w string) {
+		switch {
+		case all[w], len(all) < maxCallWords:
+			all[w], one[w] = true, true
+		default:
+			out.cut = true
 		}
 	}
 	for _, w := range wordsOf(strings.ReplaceAll(tool, "_", " ")) {
-		put(out.called, stem(w))
+		put(out.called, out.called, stem(w))
 	}
 	for _, c := range call {
+		one := part{plain(c), map[string]bool{}, map[string]bool{}}
 		if len(out.args) < maxFields {
-			out.args = append(out.args, plain(c))
+			out.args, out.parts = append(out.args, one.text), append(out.parts, one)
+		} else {
+			out.cut = true
 		}
 		for _, k := range keysOf(c) {
-			put(out.query, k)
+			put(out.query, one.query, k)
 		}
-		for _, at := range r.whole[plain(c)] {
+		for _, at := range r.whole[one.text] {
 			rec := &r.all[at]
-			if rec.identifies(plain(c)) {
+			if rec.identifies(one.text) {
 				for w := range rec.called {
-					put(out.linked, w)
+					put(out.linked, one.linked, w)
 				}
 				for w := range r.calls[rec.step].linked {
-					put(out.linked, w)
+					put(out.linked, one.linked, w)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// Formal tells which values of the call that brought a step's result say only how many, or are of what its tool lists.
+func (r *Records) Formal(step uint64, values []string) {
+	if a := r.calls[step]; a != nil {
+		a.formal = map[string]bool{}
+		for _, v := range values {
+			a.formal[plain(v)] = true
+		}
+	}
 }
 
 // Asked reports whether a result was brought by a call of a tool one of whose values is so.
@@ -68,22 +94,21 @@ func (rec *Record) identifies(value string) bool {
 
 // names reports whether a call is called by a word: by that of a record whose id it was given, by what it searched for, by its tool.
 func (a *asked) names(w string, searched, tool bool) bool {
-	for _, k := range saidKeys(w) {
-		if a.linked[k] || tool && a.called[k] || searched && a.query[k] {
-			return true
-		}
+	return tool && slices.ContainsFunc(saidKeys(w), func(k string) bool { return a.called[k] }) ||
+		speaks(a.linked, w) || searched && speaks(a.query, w)
+}
+
+// speaks reports whether a word is among some words, in whatever ending.
+func speaks(words map[string]bool, w string) bool {
+	if slices.ContainsFunc(saidKeys(w), func(k string) bool { return words[k] }) {
+		return true
 	}
 	for _, root := range roots(w) {
-		if !a.linked[root] && !(searched && a.query[root]) {
+		if !words[root] {
 			continue
 		}
-		for k := range a.linked {
+		for k := range words {
 			if k != "" && k[0] != 0 && similar(k, w) {
-				return true
-			}
-		}
-		for k := range a.query {
-			if searched && k != "" && k[0] != 0 && similar(k, w) {
 				return true
 			}
 		}

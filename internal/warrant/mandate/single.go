@@ -51,7 +51,7 @@ func (r *Records) trusted(v *Value, k *kinds, words, of []string, strict bool) s
 	for i, a := range r.whole[plain(value)] {
 		rec := &r.all[a]
 		if i == 0 || rec.step != step {
-			step, brought = rec.step, r.kindred(rec.step, k, of, aim, strict)
+			step, brought = rec.step, r.kindred(rec.step, k, of, aim, strict, nil)
 		}
 		unfit := aim && (rec.wrote || rec.namesItself(plain(value), words))
 		unfit = unfit || !brought || !rec.offers(plain(value), param)
@@ -382,7 +382,7 @@ func (r *Records) within(value string, k *kinds, words []string) bool {
 	if found < 0 || tie || best < exactly || r.all[found].wrote || r.all[found].print {
 		return false
 	}
-	return r.kindred(r.all[found].step, k, words, false, false) && r.composed(found, pieces(value))
+	return r.kindred(r.all[found].step, k, words, false, false, nil) && r.composed(found, pieces(value))
 }
 
 // composed reports whether some words are those of whole fields of a record, or of those that it stands in.

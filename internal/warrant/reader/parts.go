@@ -34,16 +34,14 @@ func Parts(message string, tool *Tool, table *vocabulary.Table) []Part {
 	return out
 }
 
-// strange are the words of a clause for what a tool is not for, and its names. A pronoun, or a word of a parameter, may speak of the call
-// whatever stands beside it.
+// strange are the words of a clause for what a tool is not for, and its names. A pronoun may speak of the call whatever stands beside it. A
+// word of a parameter, or for what the tool is for, does unless a name is that of another.
 func (c *clause) strange(t *Tool, table *vocabulary.Table) (strange, names []string) {
 	things := objects{c.own(table), map[string]bool{}}
 	if c.verb >= 0 {
 		things = c.things(table)
 	}
-	if slices.ContainsFunc(t.nouns, func(w vocabulary.Word) bool { return things.means(&w, table) }) {
-		return nil, nil
-	}
+	own := slices.ContainsFunc(t.nouns, func(w vocabulary.Word) bool { return things.means(&w, table) })
 	for i := range c.words[:c.body] {
 		w := &c.words[i]
 		switch {
@@ -52,12 +50,15 @@ func (c *clause) strange(t *Tool, table *vocabulary.Table) (strange, names []str
 			return nil, nil
 		case w.Kind == vocabulary.Plain && w.Gram != 0:
 		case c.spellsAny(i, t):
-			return nil, nil
+			own = true
 		case w.Kind != vocabulary.Plain || c.capital(w) && !c.noun(i):
 			names = append(names, c.from.typed.words[w.Start:w.End])
 		default:
 			strange = append(strange, w.Text)
 		}
+	}
+	if own {
+		return nil, names
 	}
 	return strange, names
 }

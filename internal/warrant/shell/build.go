@@ -38,7 +38,20 @@ func (c *call) building() bool {
 		return true
 	}
 	verbs := buildVerbs[c.name]
-	return verbs != nil && len(c.args) > 0 && verbs[c.args[0].Text]
+	if verbs == nil || len(c.args) == 0 {
+		return false
+	}
+	is := func(a Word) bool { return verbs[a.Text] }
+	_, firsts := operands(c.args, nil)
+	return is(c.args[0]) || slices.ContainsFunc(firsts, is) || verbs["-m"] && slices.ContainsFunc(before(c.args, firsts), is)
+}
+
+// before are the words that stand before all of some of them.
+func before(args, some []Word) []Word {
+	if len(some) == 0 {
+		return args
+	}
+	return args[:slices.IndexFunc(args, func(a Word) bool { return a.Text == some[0].Text })]
 }
 
 // dataFiles are endings of files that nothing runs.

@@ -41,16 +41,20 @@ func (c *call) git() {
 		values += "x"
 	}
 	flags, rest := options(args[1:], values, gitLong)
+	all, firsts := operands(args[1:], gitValued[sub])
 	c.gitRuns(sub, flags, rest)
 	switch sub {
 	case "push", "send-pack", "http-push":
 		c.does |= NetworkWrite
 		c.quiet = true
 		c.aside = c.elsewhere()
-		c.remotes(rest)
-	case "clone", "fetch", "pull", "ls-remote", "submodule", "remote":
+		c.remotes(all)
+	case "clone", "fetch", "pull", "ls-remote":
 		c.quiet = sub != "ls-remote"
-		c.gitFetch(sub, rest)
+		c.gitFetch(sub, all, firsts)
+	case "submodule", "remote":
+		c.quiet = true
+		c.gitOthers(sub, all)
 	case "send-email":
 		c.does |= Mail | NetworkWrite
 	case "archive":
@@ -64,8 +68,21 @@ func (c *call) git() {
 			c.passes(args[1:])
 		}
 	default:
-		c.gitLocal(sub, flags, rest)
+		c.gitLocal(sub, flags, rest, all)
 	}
+}
+
+// gitValued are the options behind git's verbs whose value is the next word, by the verb. What stands behind another may be its value or
+// an operand, so that nothing hides as a value.
+var gitValued = map[string]map[string]bool{
+	"clone": set(`-b --branch --depth -j --jobs -o --origin -u --upload-pack -c --config --template --reference --filter --shallow-since
+		--separate-git-dir`),
+	"fetch": set("-j --jobs --depth --deepen -o --server-option --upload-pack --refmap --shallow-since --filter"),
+	"pull": set(`-j --jobs --depth --deepen -o --server-option --upload-pack --refmap --shallow-since -s --strategy -X
+		--strategy-option`),
+	"remote":    set("-t -m"),
+	"submodule": set("-b --branch --name --reference --depth -j --jobs"),
+	"clean":     set("-e --exclude -fe -fde -fdxe -xe -xfe"),
 }
 
 // gitGlobals reads what stands before git's subcommand, and gives back the rest.
@@ -166,17 +183,17 @@ func (c *call) gitEach(sub string, rest []Word) {
 }
 
 // gitLocal reads what git does here.
-func (c *call) gitLocal(sub string, flags map[string][]string, rest []Word) {
+func (c *call) gitLocal(sub string, flags map[string][]string, rest, all []Word) {
 	switch sub {
 	case "clean":
-		if flags["-f"] != nil || flags["--force"] != nil {
+		if flags["-f"] != nil || begun(flags, "--force") {
 			c.does |= Destructive | FileWrite
-			if (flags["-x"] != nil || flags["-X"] != nil) && len(rest) == 0 {
+			if (flags["-x"] != nil || flags["-X"] != nil) && len(all) == 0 {
 				c.does |= Wrecks
 			}
 		}
 	case "reset", "checkout", "restore", "stash":
-		c.gitUndo(sub, flags, rest)
+		c.gitUndo(sub, flags, all)
 	case "config":
 		if len(rest) > 1 {
 			c.gitSetting(rest[len(rest)-2].Text + "=" + rest[len(rest)-1].Text)
@@ -188,10 +205,10 @@ func (c *call) gitLocal(sub string, flags map[string][]string, rest []Word) {
 		c.does |= Destructive | FileWrite
 	case "apply", "am":
 		c.does |= FileWrite
-		c.patches(rest)
+		c.patches(all)
 	case "mv", "worktree":
 		c.does |= FileWrite
-		c.gitTouches(rest)
+		c.gitTouches(all)
 	case "add", "commit", "merge", "rebase", "cherry-pick", "rm", "init", "revert", "tag", "branch":
 		c.does |= FileWrite
 	}
@@ -218,40 +235,53 @@ func (c *call) gitUndo(sub string, flags map[string][]string, rest []Word) {
 		c.gitTouches(rest)
 	}
 	switch {
-	case sub == "reset" && flags["--hard"] != nil, sub == "stash" && (slices.Contains(words, "drop") || slices.Contains(words, "clear")),
-		sub == "checkout" && (slices.Contains(words, ".") || flags["-f"] != nil), sub == "restore" && flags["--staged"] == nil:
+	case sub == "reset" && begun(flags, "--hard"), sub == "stash" && (slices.Contains(words, "drop") || slices.Contains(words, "clear")),
+		sub == "checkout" && (slices.Contains(words, ".") || (flags["-f"] != nil || begun(flags, "--force"))),
+		sub == "restore" && flags["--staged"] == nil:
 		c.does |= Destructive
 	}
 }
 
-// gitFetch reads what brings in the work of others.
-func (c *call) gitFetch(sub string, rest []Word) {
-	if sub == "remote" || sub == "submodule" {
-		for _, a := range rest {
-			if a.Text == "update" || a.Text == "show" || a.Text == "add" && sub == "submodule" {
-				c.does |= NetworkRead
-			}
+// gitOthers reads what names the work of others.
+func (c *call) gitOthers(sub string, rest []Word) {
+	for _, a := range rest {
+		if a.Text == "update" || a.Text == "show" || a.Text == "add" && sub == "submodule" {
+			c.does |= NetworkRead
 		}
-		if len(rest) > 1 && (rest[0].Text == "add" || rest[0].Text == "set-url") {
-			c.remotes(rest[1:])
-			if sub == "remote" {
-				c.bring(knownRemotes + rest[1].Text)
-			}
-		}
-		if sub == "submodule" && len(rest) > 1 && rest[0].Text == "add" {
-			c.bring(strings.TrimSuffix(rest[len(rest)-1].Text, ".git"))
-		}
+	}
+	if len(rest) < 2 || rest[0].Text != "add" && rest[0].Text != "set-url" {
 		return
 	}
+	c.remotes(rest[1:])
+	if sub == "remote" {
+		for _, a := range rest[1:] {
+			c.bring(knownRemotes + a.Text)
+		}
+		if fetches := func(a Word) bool { return a.Text == "-f" || Begins(a.Text, "--fetch") }; slices.ContainsFunc(c.args, fetches) {
+			c.does |= NetworkRead
+			c.strangers(texts(rest[1:]))
+		}
+	} else if rest[0].Text == "add" {
+		c.bring(strings.TrimSuffix(rest[len(rest)-1].Text, ".git"))
+	}
+}
+
+// begun reports whether one of the flags is another by its beginning.
+func begun(flags map[string][]string, name string) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(flags)), func(f string) bool { return Begins(f, name) })
+}
+
+// gitFetch reads what brings in the work of others. Firsts are the words that may say whose it is.
+func (c *call) gitFetch(sub string, all, firsts []Word) {
 	c.does |= NetworkRead
 	c.synced = true
-	c.remotes(rest)
-	if (sub == "fetch" || sub == "pull") && c.ofStrangers(rest) {
-		c.strangers(texts(rest[1:]))
+	c.remotes(all)
+	if (sub == "fetch" || sub == "pull") && c.ofStrangers(all, firsts) {
+		c.strangers(texts(all[1:]))
 	}
-	if sub == "clone" && len(rest) > 0 {
+	if sub == "clone" && len(all) > 0 {
 		c.does |= FileWrite
-		c.bring(strings.TrimSuffix(rest[len(rest)-1].Text, ".git"))
+		c.bring(strings.TrimSuffix(all[len(all)-1].Text, ".git"))
 	}
 }
 
@@ -260,15 +290,11 @@ const knownRemotes = ".git/refs/remotes/"
 
 // ofStrangers reports whether the words after fetch or pull name work that is not of this repository and those it was
 // set up with: an address, a remote that was added on the way, a folder from elsewhere, what anybody may propose.
-func (c *call) ofStrangers(rest []Word) bool {
-	if len(rest) == 0 {
-		return false
+func (c *call) ofStrangers(all, firsts []Word) bool {
+	strange := func(from Word) bool {
+		return !from.Known || strings.Contains(from.Text, ":") || c.isFetched(from.Text) || c.isFetched(knownRemotes+from.Text)
 	}
-	from := rest[0]
-	if !from.Known || strings.Contains(from.Text, ":") || c.isFetched(from.Text) || c.isFetched(knownRemotes+from.Text) {
-		return true
-	}
-	return slices.ContainsFunc(rest[1:], func(a Word) bool {
+	return slices.ContainsFunc(firsts, strange) || slices.ContainsFunc(all, func(a Word) bool {
 		ref := strings.TrimPrefix(strings.TrimPrefix(a.Text, "+"), "refs/")
 		return strings.HasPrefix(ref, "pull/") || strings.HasPrefix(ref, "merge-requests/")
 	})

@@ -65,3 +65,30 @@ func cluster(flags map[string][]string, t, values string, next func() string) {
 		return
 	}
 }
+
+// Begins reports whether an option is the beginning of another, as git and many programs take it for that: --har for --hard.
+func Begins(option, name string) bool {
+	return len(option) > len("--x") && strings.HasPrefix(name, option)
+}
+
+// operands are the words that may be none of an option's, but for those behind the options that are known to take one. Firsts are those
+// of them that may be the first: behind any other option a word may be its value, or not.
+func operands(args []Word, valued map[string]bool) (all, firsts []Word) {
+	open, found, ended := false, false, false
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		if !ended && len(t) > 1 && t[0] == '-' {
+			ended = t == "--"
+			if open = !ended && !strings.Contains(t, "="); valued[t] {
+				i, open = i+1, false
+			}
+			continue
+		}
+		all = append(all, args[i])
+		if !found {
+			firsts, found = append(firsts, args[i]), !open
+		}
+		open = false
+	}
+	return all, firsts
+}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -18,7 +19,8 @@ func (c *call) service() {
 	flags, rest := options(c.args, "nRXfFHotpqjbl", serviceLong)
 	c.does |= NetworkRead
 	words := texts(rest)
-	look := c.serviceVerbs(words[:min(len(words), 3)])
+	c.serviceVerbs(words[:min(len(words), 3)])
+	look := c.looks(words) && c.looks(texts(c.unowned()))
 	if len(words) > 0 && !look && words[0] != "api" || asksToWrite(words, flags) {
 		c.does |= NetworkWrite
 	}
@@ -37,11 +39,10 @@ var (
 	secretVerbs = set("secretsmanager secret get-parameter get-login-password print-access-token token")
 )
 
-// serviceVerbs reads the words a service is told first, and reports whether they only look.
-func (c *call) serviceVerbs(words []string) (look bool) {
+// serviceVerbs reads the words a service is told first.
+func (c *call) serviceVerbs(words []string) {
 	for _, v := range words {
 		first, _, _ := strings.Cut(v, "-")
-		look = look || looking[v] || looking[first]
 		if removing[v] || removing[first] {
 			c.does |= Destructive | NetworkWrite
 		}
@@ -49,7 +50,36 @@ func (c *call) serviceVerbs(words []string) (look bool) {
 			c.does |= ReadsSecret
 		}
 	}
-	return look
+}
+
+// verbAt is how many words the verb is among, of clients that are told what it is done to behind it: that may be called like a look.
+var verbAt = map[string]int{"gh": 2, "glab": 2, "hub": 2, "tea": 2, "aws": 2, "kubectl": 1, "oc": 1}
+
+// verbGroups are the words of kubectl's behind which another one is the verb.
+var verbGroups = set("rollout config auth certificate")
+
+// looks reports whether the verb among the words that a service is told first only looks.
+func (c *call) looks(words []string) bool {
+	most := cmp.Or(verbAt[c.name], 3)
+	if most == 1 && len(words) > 0 && verbGroups[words[0]] {
+		most = 2
+	}
+	return slices.ContainsFunc(words[:min(len(words), most)], func(v string) bool {
+		first, _, _ := strings.Cut(v, "-")
+		return looking[v] || looking[first]
+	})
+}
+
+// unowned are the words that are no value of any option, whatever the options take.
+func (c *call) unowned() []Word {
+	var out []Word
+	for i, a := range c.args {
+		option := func(t string) bool { return strings.HasPrefix(t, "-") && !strings.Contains(t, "=") }
+		if !strings.HasPrefix(a.Text, "-") && (i == 0 || !option(c.args[i-1].Text)) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // asksToWrite reports whether the bare API of a service is called to change something.
