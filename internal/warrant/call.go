@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -203,4 +204,61 @@ func (o *offer) elsewhere(value string, call *mandate.Call) bool {
 		apart = true
 	}
 	return apart
+}
+
+// summedElsewhere takes from the sums of a call what speaks for them, where the owner says the number of something else: the clause that
+// names whom the call is for has a number of its own.
+func (j *judging) summedElsewhere(o *offer, call *mandate.Call) {
+	for i := range call.Values {
+		v := &call.Values[i]
+		if v.Role == mandate.Measure && j.amounts(v.Path) && o.sumOfOthers(v, call) {
+			j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: "your words say it of something else"})
+		}
+	}
+}
+
+func (o *offer) sumOfOthers(v *mandate.Value, call *mandate.Call) bool {
+	sum := plainSum(v.Text)
+	stated, other := false, false
+	for i := range o.parts {
+		p := &o.parts[i]
+		figures := figuresIn.FindAllString(p.Words, -1)
+		says := slices.ContainsFunc(figures, func(f string) bool { return plainSum(f) == sum })
+		switch {
+		case says && (p.Refers || slices.Contains(p.Params, v.Path) || p.isFor(call)):
+			return false
+		case says:
+			stated = true
+		case p.isFor(call):
+			other = other || slices.ContainsFunc(figures, func(f string) bool { return !stands(f, call) })
+		}
+	}
+	return stated && other
+}
+
+// isFor reports whether a clause names somebody or something that a call goes to.
+func (p *part) isFor(call *mandate.Call) bool {
+	return slices.ContainsFunc(call.Values, func(v mandate.Value) bool {
+		return v.Role == mandate.Aim && len(v.Text) <= maxNamed && p.words.Chooses(v.Text)
+	})
+}
+
+// stands reports whether a figure stands in some value of a call.
+func stands(figure string, call *mandate.Call) bool {
+	return slices.ContainsFunc(call.Values, func(v mandate.Value) bool { return strings.Contains(v.Text, figure) })
+}
+
+var figuresIn = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+
+// plainSum is a number without what groups it, and without cents that are none: 1,200.00 is 1200.
+func plainSum(text string) string {
+	text = strings.ReplaceAll(text, ",", ".")
+	if at := strings.LastIndexByte(text, '.'); at >= 0 && len(text)-at <= len(".00") {
+		whole, cents := strings.ReplaceAll(text[:at], ".", ""), strings.TrimRight(text[at+1:], "0")
+		if cents == "" {
+			return whole
+		}
+		return whole + "." + cents
+	}
+	return strings.ReplaceAll(text, ".", "")
 }

@@ -107,3 +107,29 @@ func TestPropertyTalkOfSomethingElseChoosesNothing(t *testing.T) {
 		}
 	})
 }
+
+// A sum is the number that is said with whom the money goes to, where there is one.
+func TestANumberOfSomethingElseIsNoSum(t *testing.T) {
+	pay := define("send_money", "Send money to somebody.", `"recipient":{"type":"string"},"amount":{"type":"number"},"note":{"type":"string"}`)
+	for _, tt := range []struct {
+		said, amount string
+		asked        bool
+	}{
+		{"Send Rolf 40. The bus 350 is late", "350", true},
+		{"The bus 350 is late. Send Rolf 40", "350", true},
+		{"Send Rolf 40 and send Olaf 90", "90", true},
+		{"Send Rolf 40 euros. My flight is LH 4711", "4711", true},
+		{"Schick Rolf 40 Euro. Olaf bekommt 90.", "90", true},
+		{"Send Rolf 40. The bus 350 is late", "40", false},
+		{"Send Rolf 40 and Olaf 90", "40", false},
+		{"The seeds were 40. Send it to Rolf", "40", false},
+		{"Rolf bought seeds for 40 euros. Pay him back.", "40", false},
+		{"Pay Rolf for the 3 bags. The amount is 40.", "40", false},
+		{"Pay Rolf for the 3 bags. It is 40.", "40", false},
+	} {
+		c, args := offered(tt.said, pay), `{"recipient":"Rolf","amount":`+tt.amount+`}`
+		if got := asked(of(c, "send_money", args)); got != tt.asked {
+			t.Errorf("%q: %s asked %v, want %v: %s", tt.said, args, got, tt.asked, of(c, "send_money", args))
+		}
+	}
+}

@@ -40,6 +40,7 @@ func (j *judging) bind(values []leaves.Leaf) {
 		}
 	}
 	j.chosenElsewhere(offered, call)
+	j.summedElsewhere(offered, call)
 	j.learn(m, &got, call, w)
 	j.bears(strings.Join(j.c.asking, "\n"), values)
 }

@@ -15,6 +15,9 @@ type Part struct {
 	Things []string
 	// Names are its ids, numbers, quotations and names. Where the call has one, the clause speaks of what the call is about.
 	Names []string
+	// Refers says that a pronoun of it may stand for what was named before, and Params which parameters it has a word of.
+	Refers bool
+	Params []string
 }
 
 // Parts are the clauses of a message beside a tool. What is negated is none of them.
@@ -28,6 +31,7 @@ func Parts(message string, tool *Tool, table *vocabulary.Table) []Part {
 		}
 		p := Part{Words: cl.text(), Apart: cl.mood == told && !cl.plain}
 		p.Things, p.Names = cl.strange(tool, table)
+		p.Refers, p.Params = cl.refers(), cl.spelled(tool)
 		p.Apart = p.Apart || cl.verb >= 0 && cl.reads(table)
 		out = append(out, p)
 	}
@@ -46,7 +50,7 @@ func (c *clause) strange(t *Tool, table *vocabulary.Table) (strange, names []str
 		w := &c.words[i]
 		switch {
 		case i == c.verb:
-		case w.Kind == vocabulary.Plain && w.Gram.Has(vocabulary.Pronoun) && !w.Gram.Has(vocabulary.Function):
+		case refers(w):
 			return nil, nil
 		case w.Kind == vocabulary.Plain && w.Gram != 0:
 		case c.spellsAny(i, t):
@@ -61,6 +65,29 @@ func (c *clause) strange(t *Tool, table *vocabulary.Table) (strange, names []str
 		return nil, names
 	}
 	return strange, names
+}
+
+// refers reports whether a word stands for what was named before.
+func refers(w *vocabulary.Word) bool {
+	return w.Kind == vocabulary.Plain && w.Gram.Has(vocabulary.Pronoun) && !w.Gram.Has(vocabulary.Function)
+}
+
+func (c *clause) refers() bool {
+	return slices.ContainsFunc(c.words, func(w vocabulary.Word) bool { return refers(&w) })
+}
+
+// spelled are the parameters that a clause has a word of.
+func (c *clause) spelled(t *Tool) []string {
+	var out []string
+	for k := range t.Params {
+		for i := range c.words {
+			if c.spells(i, &t.Params[k]) {
+				out = append(out, t.Params[k].Path)
+				break
+			}
+		}
+	}
+	return out
 }
 
 // noun reports whether a word with a capital is a German noun, which no name is behind an article.
