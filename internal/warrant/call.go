@@ -211,7 +211,7 @@ func (o *offer) elsewhere(value string, call *mandate.Call) bool {
 func (j *judging) summedElsewhere(o *offer, call *mandate.Call) {
 	for i := range call.Values {
 		v := &call.Values[i]
-		if v.Role == mandate.Measure && j.amounts(v.Path) && !j.bound(v.Path) && o.sumOfOthers(v, call) {
+		if v.Role == mandate.Measure && v.Sum && !j.bound(v.Path) && o.sumOfOthers(v, call) {
 			j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: "your words say it of something else"})
 		}
 	}

@@ -132,4 +132,7 @@ func TestANumberOfSomethingElseIsNoSum(t *testing.T) {
 			t.Errorf("%q: %s asked %v, want %v: %s", tt.said, args, got, tt.asked, of(c, "send_money", args))
 		}
 	}
+	if c, args := offered("Send Rolf 40. The bus 350 is late"), `{"recipient":"Rolf","amount":350}`; !asked(of(c, "send_money", args)) {
+		t.Errorf("without a definition: %s", of(c, "send_money", args))
+	}
 }
