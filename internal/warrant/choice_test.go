@@ -59,6 +59,10 @@ func TestAChoiceSaidOfSomethingElseIsNotSaid(t *testing.T) {
 		{"Close it. Label issue RE-7 bug", closes, false},
 		{"Read the closed issues. Close issue RE-7 and label it bug", closes, false},
 		{"Close request RE-7. Label issue RE-7 bug", closes, false},
+		{"Read issue RE-7, label it bug and close it if it is fixed", closes, false},
+		{"Label issue RE-7 bug if it is closed", closes, true},
+		{"Label issue RE-7 bug. Close the door if it is open", closes, true},
+		{"Does Rolf close issue RE-7 if it is fixed? Label issue RE-7 bug", closes, true},
 	} {
 		c := offered(tt.said, write)
 		if got := asked(of(c, "issue_write", tt.args)); got != tt.asked {

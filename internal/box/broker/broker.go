@@ -264,6 +264,16 @@ func below(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
+// runQuietly runs a program in the chamber that is told nothing, and whose errors alone are shown.
+func (c *chamber) runQuietly(ctx context.Context, errs *os.File, args ...string) (box.Exit, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return box.Exit{Code: box.ExitNoBox}, err
+	}
+	defer null.Close()
+	return c.run(ctx, [3]*os.File{null, null, errs}, args...)
+}
+
 // run runs a program in the chamber.
 func (c *chamber) run(ctx context.Context, files [3]*os.File, args ...string) (box.Exit, error) {
 	job, err := c.box.Start(box.Command{Args: args, Dir: c.dir, Files: files})

@@ -118,13 +118,8 @@ func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (
 	if err != nil {
 		return none, err
 	}
-	defer c.close() // what was fetched is in the folder
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return none, err
-	}
-	defer null.Close()
-	return c.run(ctx, [3]*os.File{null, null, files[2]}, x.command(dir)...) // what is installed is told by the second part
+	defer c.close()                                       // what was fetched is in the folder
+	return c.runQuietly(ctx, files[2], x.command(dir)...) // what is installed is told by the second part
 }
 
 // command is what fetches: with settings of its own, from the registry, and without running anything of a package. What would have to

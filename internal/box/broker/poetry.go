@@ -310,11 +310,6 @@ func (x *poetic) fetch(ctx context.Context, dir string, about *looked, files [3]
 		return none, err
 	}
 	defer c.close() // what was fetched is in the folder
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return none, err
-	}
-	defer null.Close()
 	args := []string{x.python, "-I", filepath.Join(dir, byPoetry), "fetch", filepath.Join(dir, "order.json")}
-	return c.run(ctx, [3]*os.File{null, null, files[2]}, args...)
+	return c.runQuietly(ctx, files[2], args...)
 }

@@ -29,6 +29,7 @@ type clause struct {
 	condition string // the words that it hangs on
 	each      bool
 	plain     bool    // it is neither reported nor asked, and hangs on nothing
+	hangs     bool    // it is neither reported nor asked, and hangs on something
 	wished    bool    // it orders nothing, and says that its speaker wants a thing
 	leading   bool    // nothing stands before it in its sentence but other orders
 	before    *clause // the order before it, of which "it" may speak
@@ -133,6 +134,7 @@ func (r *reading) sentence(list []vocabulary.Word) []*clause {
 			cl.mood = told
 		}
 		cl.plain = !s.reported && !s.asked && !s.condition
+		cl.hangs = !s.reported && !s.asked && s.condition
 		if s.condition {
 			cl.condition = r.span(list)
 		}

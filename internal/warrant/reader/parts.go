@@ -29,13 +29,41 @@ func Parts(message string, tool *Tool, table *vocabulary.Table) []Part {
 		if cl.negated {
 			continue
 		}
-		p := Part{Words: cl.text(), Apart: cl.mood == told && !cl.plain}
-		p.Things, p.Names = cl.strange(tool, table)
-		p.Refers, p.Params = cl.refers(), cl.spelled(tool)
-		p.Apart = p.Apart || cl.verb >= 0 && cl.reads(table)
-		out = append(out, p)
+		if before, behind, ok := cl.conditioned(); ok {
+			out = append(out, before.part(tool, table, cl.reads(table)), behind.part(tool, table, true))
+			continue
+		}
+		out = append(out, cl.part(tool, table, cl.mood == told && !cl.plain || cl.verb >= 0 && cl.reads(table)))
 	}
 	return out
+}
+
+func (c *clause) part(tool *Tool, table *vocabulary.Table, apart bool) Part {
+	p := Part{Words: c.text(), Apart: apart, Refers: c.refers(), Params: c.spelled(tool)}
+	p.Things, p.Names = c.strange(tool, table)
+	return p
+}
+
+// conditioned takes a clause apart that says what to do, and behind it when: "close it" of "close it if it is fixed".
+func (c *clause) conditioned() (before, behind *clause, ok bool) {
+	if !c.hangs || c.mood != told || c.verb != 0 && !(c.verb > 0 && onlyJoins(c.words[:c.verb])) {
+		return nil, nil, false
+	}
+	at := slices.IndexFunc(c.words, func(w vocabulary.Word) bool { return w.Kind == vocabulary.Plain && w.Gram.Has(vocabulary.Condition) })
+	if at <= c.verb {
+		return nil, nil, false
+	}
+	first, rest := *c, *c
+	first.words, first.body = c.words[:at], min(c.body, at)
+	rest.words, rest.body, rest.verb = c.words[at:], len(c.words)-at, -1
+	return &first, &rest, true
+}
+
+// onlyJoins reports whether words only begin a clause: "and", "then".
+func onlyJoins(list []vocabulary.Word) bool {
+	return !slices.ContainsFunc(list, func(w vocabulary.Word) bool {
+		return w.Kind != vocabulary.Plain || !w.Gram.Has(vocabulary.Joining) && !w.Gram.Has(vocabulary.Polite)
+	})
 }
 
 // strange are the words of a clause for what a tool is not for, and its names. A pronoun may speak of the call whatever stands beside it. A
