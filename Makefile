@@ -7,7 +7,7 @@ BINDIR   ?= $(HOME)/.local/bin
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help run build install bare test e2e console laptops race cross lint fuzz bench felt ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
+.PHONY: help run build install bare test contrib e2e console laptops race cross lint fuzz bench felt ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -30,6 +30,9 @@ bare: ## the README's two commands on a Debian that has nothing, in a namespace 
 
 test: ## all checks and tests; what CI runs
 	@scripts/test
+
+contrib: ## the programs beside it (contrib/): build them into bin/, and test them
+	@scripts/contrib
 
 e2e: ## real agents against a scripted model (installs them on first use, 4 GB; minutes)
 	@scripts/e2e

@@ -2,493 +2,58 @@ package tidemark
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/base/patience"
-	"github.com/tidemark/tidemark/internal/session"
-	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/tool"
-	"github.com/tidemark/tidemark/trust"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
-// Vote is a person's answer to open questions, given by an approver (not by chat code).
+// Vote is a person's answer to questions. Never let the model give one.
 type Vote struct {
 	Session string
 	IDs     []string
 	Approve bool
-	For     time.Duration // 0: this one call; more: every call of these tools for so long
-	Task    bool          // this call, and those like it until the task ends; not for what is approved call by call
-	Always  bool          // this call, and those of its tool that do the same for the same aim, in every session of the agent
-	Reads   bool          // this call, and that its tool only reads, as it is defined now
-	// Where narrows what For lets through: argument path to pattern (approval.Where). The
-	// call that was asked about is let through once whatever it says.
-	Where  approval.Where
-	Calls  int    // with For: how many calls that covers; 0: as many as come
-	By     string // who answered
-	Via    string // http, cli
-	Reason string
+	By      string // who answered
+	Via     string // where: a console, a chat
+	Reason  string
 
-	Proof  *event.Proof // that a person says it, where a Prover wants one
-	Secret string       // what they typed to prove it; never recorded
+	For    time.Duration     // 0: this one call; more: every call of these tools for so long
+	Where  map[string]string // with For: argument path to pattern, which narrows what is let through
+	Calls  int               // with For: how many calls that covers; 0: as many as come
+	Task   bool              // this call, and those like it until the task ends
+	Always bool              // this call, and those of its tool that do the same for the same aim, in every session of the agent
 }
 
 // Outcome is what an answer did.
-type Outcome struct {
-	IDs    []string // questions it resolved
-	Grant  string   // id of the grant it made
-	Notice string   // for the person who answered
-}
+type Outcome = engine.Outcome
 
-// AnswerError is an answer that changed nothing: a wrong, late or foreign code, or a
-// question that is no longer open.
-type AnswerError struct {
-	Err       error
-	TriesLeft int // wrong tries left, -1 where they are not counted
-}
-
-func (e *AnswerError) Error() string {
-	if e.TriesLeft >= 0 {
-		return fmt.Sprintf("not approved: %v (%d tries left)", e.Err, e.TriesLeft)
-	}
-	return fmt.Sprintf("not approved: %v", e.Err)
-}
-
-func (e *AnswerError) Unwrap() error { return e.Err }
-
-// Answer takes an approver's vote. It names questions by id: who may vote is checked by
-// the door it came through.
+// Answer takes a person's vote on held calls. An approved call runs when it is asked about again, or at once where
+// its host waits.
 func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
-	if len(v.IDs) == 0 {
-		return Outcome{}, fmt.Errorf("answer: %w: no question named", ErrNotFound)
-	}
-	if v.For < 0 || v.For > approval.MaxGrant {
-		return Outcome{}, &AnswerError{Err: fmt.Errorf("%w: at most %s", approval.ErrUsage, approval.MaxGrant), TriesLeft: -1}
-	}
-	if err := v.similar(); err != nil {
-		return Outcome{}, &AnswerError{Err: err, TriesLeft: -1}
-	}
-	var out Outcome
-	ctx = patience.Unhurried(ctx)
-	err := m.with(ctx, Ref{Session: v.Session}, func(s *live) error {
-		now := m.at(s)
-		if err := s.state.Book.Open(v.IDs, now); err != nil {
-			return &AnswerError{Err: err, TriesLeft: -1}
-		}
-		var err error
-		out, err = m.resolve(ctx, s, v, now)
-		return err
+	return m.engine.Answer(ctx, engine.Vote{
+		Session: v.Session, IDs: v.IDs, Approve: v.Approve, By: v.By, Via: v.Via, Reason: v.Reason,
+		For: v.For, Where: v.Where, Calls: v.Calls, Task: v.Task, Always: v.Always,
 	})
+}
+
+// Questions lists the calls that wait for an answer, oldest first.
+func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
+	list, err := m.engine.Questions(ctx)
+	var out []Question
+	for i := range list {
+		out = append(out, questionOf(&list[i]))
+	}
 	return out, err
 }
 
-// Ran records that a host says it ran a call about which its own dialog was to ask: that a person
-// said yes there is the host's claim, and its running all that is ever told. It opens nothing, for
-// this call or another. It closes no question that was not handed to that host's dialog
-// (DecideInDialog), and none where approving takes a proof: a claim is none.
-func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string) error {
-	if !isHost(host) { // what was handed to nobody has no name either
-		return nil
+// Wait reads a question, open or closed of late, once it has an outcome or the patience has ended. With no patience it
+// is read as it is.
+func (m *Monitor) Wait(ctx context.Context, session, id string, patience time.Duration) (Question, error) {
+	q, err := m.engine.Question(ctx, session, id)
+	if err == nil {
+		q, err = m.waits.Outcome(ctx, q, patience)
 	}
-	name, digest := tool.Name(call.Name), call.Digest()
-	return m.with(ctx, ref, func(s *live) error {
-		for _, r := range s.state.Book.Requests() {
-			if r.State != approval.Pending || r.Branch != ref.Branch || r.Tool != name || r.Digest != digest || r.Dialog != host {
-				continue
-			}
-			v := Vote{Session: s.name, IDs: []string{r.ID}, Approve: true, By: host + ", by its own account", Via: "dialog"}
-			if _, err := m.prove(s, &v); err != nil {
-				return unproven(err)
-			}
-			a := &event.Answer{
-				By: v.By, Via: v.Via, IDs: v.IDs, Verdict: "approve",
-				What: s.about(v.IDs), Reason: host + " ran the call; that its person said yes in its dialog is its claim",
-			}
-			if err := m.noteRun(ctx, s, &r, call, a); err != nil {
-				return err
-			}
-			turn := s.state.Branch(r.Branch).Turn.ID
-			e := &event.Event{Kind: event.Answered, Time: m.at(s), Branch: r.Branch, Turn: turn, Answer: a}
-			if err := m.append(ctx, s, e); err != nil {
-				return err
-			}
-			delete(s.codes, r.ID)
-			return nil
-		}
-		return nil
-	})
-}
-
-// noteRun remembers what a call that a host ran has written, as if it had been allowed here.
-func (m *Monitor) noteRun(ctx context.Context, s *live, r *approval.Request, call tool.Call, a *event.Answer) error {
-	if _, err := m.judgement(ctx, s); err != nil {
-		return err
-	}
-	args := tool.NewArgs(call.Args)
-	a.Trace = s.did(r.Tool, &args)
-	mark := &s.state.Branch(r.Branch).Mark
-	if mark.Level > trust.Shared {
-		return nil
-	}
-	return m.labelWrites(ctx, s, mark, &writing{tool: r.Tool, step: r.Step, args: &args})
-}
-
-// unproven is nil where all that is wrong is that a proof is wanted.
-func unproven(err error) error {
-	if errors.Is(err, ErrProof) {
-		return nil
-	}
-	return err
-}
-
-// similar checks the constraints of a vote for similar calls.
-func (v *Vote) similar() error {
-	kinds := 0
-	for _, more := range []bool{v.Task, v.Always, v.Reads} {
-		if more {
-			kinds++
-		}
-	}
-	if kinds > 1 || kinds == 1 && (!v.Approve || v.For != 0 || len(v.Where) > 0 || v.Calls > 0 || len(v.IDs) != 1) {
-		return fmt.Errorf("%w: for the task, or for good, one call is approved as it was shown", approval.ErrUsage)
-	}
-	if len(v.Where) == 0 && v.Calls == 0 {
-		return nil
-	}
-	if v.For == 0 || !v.Approve {
-		return fmt.Errorf("%w: constraints go with an approval for some minutes", approval.ErrUsage)
-	}
-	if v.Calls < 0 || v.Calls > approval.MaxCalls {
-		return fmt.Errorf("%w: at most %d calls", approval.ErrUsage, approval.MaxCalls)
-	}
-	return v.Where.Check()
-}
-
-// vote carries out a chat command of the owner.
-func (m *Monitor) vote(ctx context.Context, s *live, set *policy.Set, ref Ref, cmd approval.Command) (Outcome, error) {
-	now := m.at(s)
-	hash := approval.HashCode(s.name, cmd.Code)
-	name := cmd.Tool
-	if cmd.Verb == approval.Refuse {
-		name = "all"
-	}
-	ids, err := s.state.Book.Match(name, hash, now)
 	if err != nil {
-		return Outcome{}, m.failedTry(ctx, s, ref, err, now)
+		return Question{}, err
 	}
-	if cmd.Verb == approval.Refuse {
-		ids = ids[len(ids)-1:] // the question whose code it is: the last one asked
-	}
-	v := Vote{Session: s.name, IDs: ids, Approve: cmd.Verb == approval.Approve, For: cmd.For, Where: cmd.Where, By: "owner", Via: "chat"}
-	return m.resolve(ctx, s, v, now)
-}
-
-// failedTry counts a wrong code against every live question of the session.
-func (m *Monitor) failedTry(ctx context.Context, s *live, ref Ref, cause error, now int64) error {
-	tries := -1 // nothing is open that a try could count against
-	for _, r := range s.state.Book.Requests() {
-		if n := approval.MaxTries - 1 - r.Tries; r.State == approval.Pending && now < r.Expires && (tries < 0 || n < tries) {
-			tries = n
-		}
-	}
-	b := s.state.Branch(ref.Branch)
-	err := m.append(ctx, s, &event.Event{
-		Kind: event.TryFailed, Time: now, Branch: ref.Branch, Turn: b.Turn.ID,
-		Answer: &event.Answer{By: "owner", Via: "chat", Reason: cause.Error()},
-	})
-	if err != nil {
-		return err
-	}
-	return &AnswerError{Err: cause, TriesLeft: tries}
-}
-
-// unspentFor is how long an approval waits for its call when the turn does not end.
-const unspentFor = int64(15 * time.Minute)
-
-// resolve records the outcome of live questions.
-func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outcome, error) {
-	worst, tools := s.state.Book.Worst(v.IDs)
-	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.preview(v.Reason, 200)}
-	out := Outcome{IDs: a.IDs}
-	a.What = s.about(v.IDs)
-	if v.Approve {
-		var err error
-		if a.Proof, err = m.prove(s, &v); err != nil {
-			return Outcome{}, err
-		}
-		enough, err := m.elect(s, &v, now)
-		if err != nil {
-			return Outcome{}, err
-		}
-		if !enough {
-			return m.noteAgreed(ctx, s, a, worst, now)
-		}
-		a.Verdict, a.Until = "approve", now+unspentFor
-		set := m.policy.Load().For(s.state.Agent)
-		if a.Lasting, err = m.lasts(s, &v); err != nil {
-			return Outcome{}, err
-		}
-		if v.Task || v.For > 0 || !v.Always && !v.Reads && set.Settings().ApprovalScope == "turn" && len(worst.Agreed) == 0 {
-			var err error
-			if a.Grant, err = m.grant(s, v, set.Version(), worst.Level, now); err != nil {
-				return Outcome{}, err
-			}
-		}
-		if a.Grant != nil {
-			out.Grant = a.Grant.ID
-		}
-	}
-	if out.Notice = m.told(s, &v, a, &worst, tools); a.Lasting != "" {
-		out.Grant = a.Lasting
-	}
-	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
-	if !v.Approve {
-		var err error
-		if a.Trace, err = m.refuse(ctx, s, v.IDs); err != nil {
-			return Outcome{}, err
-		}
-	}
-	if err := m.append(ctx, s, e); err != nil {
-		return Outcome{}, err
-	}
-	for _, id := range v.IDs {
-		delete(s.codes, id)
-	}
-	return out, m.keepLasting(ctx, s, a, &worst, now)
-}
-
-// noteAgreed records an approval that needs another person's: the question stays open.
-func (m *Monitor) noteAgreed(ctx context.Context, s *live, a *event.Answer, r approval.Request, now int64) (Outcome, error) {
-	a.Verdict = event.Agree
-	e := &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: s.state.Branch(r.Branch).Turn.ID, Answer: a}
-	if err := m.append(ctx, s, e); err != nil {
-		return Outcome{}, err
-	}
-	const noted = "Noted: %s approves %s. It takes another person; until then it waits."
-	return Outcome{IDs: a.IDs, Notice: fmt.Sprintf(noted, a.By, r.Tool)}, nil
-}
-
-// grant is what a vote opens beyond the calls that were asked about: calls that differ from
-// them only where it does not matter, or where the person said so. Of what is dangerous by
-// itself nothing further is opened; nil if nothing is left.
-func (m *Monitor) grant(s *live, v Vote, version string, ceiling trust.Level, now int64) (*event.Grant, error) {
-	if err := s.oneBranch(v.IDs); err != nil {
-		return nil, err
-	}
-	id, err := m.newID("grant")
-	if err != nil {
-		return nil, err
-	}
-	g := &event.Grant{ID: id, Ceiling: ceiling, Policy: version, Turn: v.For == 0 && !v.Task, Where: v.Where, Calls: v.Calls, Task: v.Task}
-	switch {
-	case v.Task:
-		g.Until = now + int64(approval.TaskLife)
-	case v.For > 0:
-		g.Until = now + int64(v.For)
-	}
-	for _, id := range v.IDs {
-		r, _ := s.state.Book.Request(id)
-		if r.Kind == policy.KindDanger || r.Keeps.Grave() {
-			continue
-		}
-		if v.Task {
-			if r.Keeps.Act == "" || r.Keeps.Salt == "" {
-				continue // nobody could say what is like it
-			}
-			g.Calls = taskCalls(&r.Keeps)
-		}
-		g.Keeps = append(g.Keeps, event.Kept(r.Keeps))
-		if !slices.Contains(g.Tools, r.Tool) {
-			g.Tools = append(g.Tools, r.Tool)
-		}
-	}
-	if len(g.Keeps) == 0 {
-		return nil, nil
-	}
-	return g, nil
-}
-
-// kept is what a grant made from a question about the call would keep; where only what is worded is free, a word by itself
-// is a choice and stays as it is.
-func (s *live) kept(id, name string, args *tool.Args, worded bool) *event.Kept {
-	def := tool.Definition{Name: name}
-	for _, d := range s.tools {
-		if tool.Name(d.Name) == name {
-			def = d
-		}
-	}
-	m := meaning.Of(def)
-	k := event.Kept(approval.Keep(name, id, args, func(path, text string) bool {
-		return m.Resolve(path, text).Role == meaning.Content && (!worded || mandate.IsWorded(path, text))
-	}))
-	return &k
-}
-
-// refuse notes the values of calls that were turned down, and returns what the log keeps of
-// them: nothing where one is not remembered here.
-func (m *Monitor) refuse(ctx context.Context, s *live, ids []string) (string, error) {
-	if !m.policy.Load().For(s.state.Agent).Facts() {
-		return "", nil
-	}
-	c, err := m.judgement(ctx, s)
-	if err != nil {
-		return "", err
-	}
-	known := true
-	for _, id := range ids {
-		if ask, _ := s.state.Evidence(id); !c.Knows(id) && (ask == nil || ask.Act != "" || len(ask.Values) > 0) {
-			known = false
-		}
-	}
-	if trace := c.Refuse(ids...); known {
-		return s.traced(trace), nil
-	}
-	return "", nil
-}
-
-// notice says to whoever voted what their vote does.
-func (v *Vote) notice(tools []string, g *event.Grant, waits bool) string {
-	names := strings.Join(tools, ", ")
-	switch {
-	case !v.Approve:
-		return fmt.Sprintf("Denied: %s.", names)
-	case g == nil && (v.For > 0 || v.Task):
-		return fmt.Sprintf("Approved: %s, for the call that was asked about and no other: such calls are asked about each time.", names)
-	case g == nil && waits:
-		return fmt.Sprintf("Approved: %s, for the call that was asked about. It waits for you, and goes on by itself.", names)
-	case g == nil:
-		const then = "It goes on by itself where it waits; else tell the agent to go on."
-		return fmt.Sprintf("Approved: %s, for the call that was asked about, once. %s", names, then)
-	}
-	if g.Task {
-		k := approval.Kept(g.Keeps[0])
-		return fmt.Sprintf("Approved: this call, and for this task %s.", k.Opens(g.Calls))
-	}
-	opens := make([]string, 0, len(g.Keeps))
-	for _, k := range g.Keeps {
-		kept := approval.Kept(k).Without(v.Where)
-		opens = append(opens, k.Tool+" "+kept.String())
-	}
-	text := strings.Join(opens, "; ")
-	if len(v.Where) > 0 {
-		text += " where " + v.Where.String()
-	}
-	if v.For == 0 {
-		return fmt.Sprintf("Approved: %s, until this turn ends.", text)
-	}
-	if v.Calls > 0 {
-		text += fmt.Sprintf(", %d calls at most", v.Calls)
-	}
-	return fmt.Sprintf("Approved: this call, and for %d minutes %s.", int(v.For.Minutes()), text)
-}
-
-// oneBranch refuses a grant made from questions of several branches: it would let tools
-// through in a context where nobody asked for them.
-func (s *live) oneBranch(ids []string) error {
-	first, _ := s.state.Book.Request(ids[0])
-	for _, id := range ids[1:] {
-		if r, _ := s.state.Book.Request(id); r.Branch != first.Branch {
-			err := fmt.Errorf("%w: questions of several branches must be answered one by one", approval.ErrUsage)
-			return &AnswerError{Err: err, TriesLeft: -1}
-		}
-	}
-	return nil
-}
-
-// Reset is the owner's word that a context may be trusted again (BEY-07). It is never
-// available to the model: doors call it for the verified owner or an administrator.
-func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
-	err := m.with(ctx, ref, func(s *live) error {
-		if !s.state.Branch(ref.Branch).Begun() {
-			return ErrNotFound
-		}
-		return m.reset(ctx, s, ref, by, via, trust.Owner)
-	})
-	if err != nil {
-		return fmt.Errorf("reset trust: %w", err)
-	}
-	return nil
-}
-
-func (m *Monitor) reset(ctx context.Context, s *live, ref Ref, by, via string, level trust.Level) error {
-	b := s.state.Branch(ref.Branch)
-	return m.append(ctx, s, &event.Event{
-		Kind: event.TrustReset, Time: m.at(s), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
-		Answer: &event.Answer{By: by, Via: via, Level: level, Reason: fmt.Sprintf("was %s", b.Mark.Level)},
-	})
-}
-
-// errReviewed is returned for a write that was released or discarded before.
-var errReviewed = errors.New("the write was already reviewed")
-
-// Review releases or discards a quarantined write (BEY-08). A released write is
-// returned whole; the exact call it came from may then run once without asking, unless
-// the policy forbids it outright.
-func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bool, by, via string) (tool.Call, error) {
-	var call tool.Call
-	err := m.with(ctx, Ref{Session: sessionName}, func(s *live) error {
-		w, ok := s.state.Write(id)
-		if !ok {
-			return ErrNotFound
-		}
-		if w.Status != session.WriteHeld {
-			return &AnswerError{Err: errReviewed, TriesLeft: -1}
-		}
-		var err error
-		if call, err = m.heldCall(ctx, s, w); err != nil {
-			return err
-		}
-		a := &event.Answer{By: by, Via: via, IDs: []string{id}, Verdict: "discard"}
-		now := m.at(s)
-		if release {
-			if err := m.electAlone(s, &w, by, now); err != nil {
-				return err
-			}
-			a.Verdict, a.Until, a.Policy = "release", now+unspentFor, m.policy.Load().For(s.state.Agent).Version()
-		}
-		return m.append(ctx, s, &event.Event{Kind: event.WriteReviewed, Time: now, Branch: w.Branch, Answer: a})
-	})
-	if err != nil {
-		return tool.Call{}, fmt.Errorf("review write: %w", err)
-	}
-	return call, nil
-}
-
-// electAlone asks whether somebody may release a write by themselves. Several people approve the call's
-// own question.
-func (m *Monitor) electAlone(s *live, w *session.Write, by string, now int64) error {
-	c := Case{Agent: s.state.Agent, Tool: w.Tool, Kind: policy.KindEscalate, People: w.People}
-	c.Asked, c.Now = time.Unix(0, w.Time), time.Unix(0, now)
-	for _, c.Act = range []string{"create", "change", "tidy"} { // what a write can be
-		enough, err := m.electors.Elect(c, by, nil)
-		if err == nil && !enough {
-			err = fmt.Errorf("%w: it takes several people, who approve the call's own question", ErrElector)
-		}
-		if err != nil {
-			return &AnswerError{Err: err, TriesLeft: -1}
-		}
-	}
-	return nil
-}
-
-// heldCall reads a quarantined write back from the log.
-func (m *Monitor) heldCall(ctx context.Context, s *live, w session.Write) (tool.Call, error) {
-	for rec, err := range m.store.Load(ctx, s.name, w.Seq-1) {
-		if err != nil {
-			return tool.Call{}, unavailable(err)
-		}
-		e, err := event.FromRecord(rec)
-		if err != nil || e.Decided == nil || e.Decided.Write == nil || e.Decided.Write.Args == "" {
-			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write, or not any more", ErrUnavailable, w.Seq)
-		}
-		return tool.Call{Name: e.Decided.Tool, Args: []byte(e.Decided.Write.Args)}, nil
-	}
-	return tool.Call{}, ErrNotFound
+	return questionOf(&q), nil
 }

@@ -3,497 +3,56 @@ package tidemark
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	cut "github.com/tidemark/tidemark/internal/base/text"
-	"github.com/tidemark/tidemark/internal/session"
-	"github.com/tidemark/tidemark/internal/warrant"
-	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/trust"
 )
 
-// Turn is the start of a turn: who speaks, over which channel, and what they said.
+// Turn is who speaks, where, and what they say.
 type Turn struct {
 	Ref    Ref
-	Agent  string
-	Sender trust.Sender
-	// Message is the sender's own text; nil when the host does not pass it.
-	Message *string
-	// Plain says that the message is text and nothing else: the door cannot tell a person
-	// from a program that speaks in their place, so no chat command is carried out.
+	Sender trust.Sender // who; the host must have verified that an owner is one
+	Agent  string       // for rules of one agent; "": of none
+	// Message is the sender's own text, and nothing else. An empty one is a message too: it asks for nothing.
+	Message string
+	// Unheard says that the host does not know what was said, or that nobody said anything and the task goes on: what was
+	// asked for before still counts. Message must be empty then.
+	Unheard bool
+	// Plain says that the message is text and nothing else: no chat command in it is carried out.
 	Plain bool
-	// Found says that the message did not just arrive but was found at the end of the
-	// context: it counts only if the turn has no message yet.
-	Found bool
-	// Wordless says that the door cannot hear what the user says, here or earlier: no message does not
-	// mean that nothing was asked for. It counts while no message of theirs is known.
-	Wordless bool
-	// HostTools are the tools that came with the host itself and work where it runs, by the names
-	// calls have here. Nil: the door does not say, and what was said before holds.
+	// HostTools are the tools that came with the host itself and work where it runs. Nil: what was said before holds.
 	HostTools []string
 	// ControlTools are those by which the host's framework steers itself (plans, to-dos, hand-offs, the final
-	// answer, asking the user), by the names calls have here: they are neither acts nor reads. Nil: as HostTools.
+	// answer, asking the user): they are neither acts nor reads. Nil: as HostTools.
 	ControlTools []string
-	// Undescribed says that the door never tells what tools are, so that it need not be waited for.
-	Undescribed bool
 	// Parent is the branch this one was forked from; a new branch starts from its taint.
 	Parent string
 	// Forked says that Parent is known, so that an empty one means the main branch. A new
 	// branch of unknown parent starts from everything the session holds.
 	Forked bool
-	// Start is what a new branch holds already, where the door has read all of it: the
-	// branch starts from exactly that, and not from what its parent holds by now (BEY-03).
-	Start *trust.Label
 	// From is the sub-agent session whose result starts this turn.
 	From string
 	// Contract is what the message asks for, where the host has had it understood itself, by
-	// somebody who read the user's words and the tools and nothing else. It counts only if the
-	// message is the user's own.
+	// somebody who read the user's words and the tools and nothing else.
 	Contract *intent.Contract
-	// Items is the host's census of the context (HOOK-03), if it has one.
-	Items []event.Item
-	// Claim is what the door knows about who speaks. Nil: whoever calls holds the monitor itself, and their word counts.
-	Claim *event.Claim
 }
 
 // Opening is what Begin found.
-type Opening struct {
-	Turn      string
-	Level     trust.Level // the classification of this turn's sender
-	Rule      string      // which row of the classification decided
-	Taint     trust.Label // what the context holds now
-	Continued bool        // the turn was open already
-	Command   string      // approve, deny, reset-trust: what a chat command did
-	Notice    string      // the outcome of a chat command, for the user
-	Taken     bool        // the session is whose the claim offered
-	Unproven  bool        // who spoke could not be proven, so the words are nobody's
-}
+type Opening = engine.Opening
 
 // Begin opens a turn, or joins the one that has just been opened. A message of the
-// verified owner that is a chat command is carried out.
+// verified owner that is a chat command is carried out, unless it is Plain.
 func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
-	if strings.HasPrefix(t.Ref.Session, reserved) {
-		return Opening{}, fmt.Errorf("begin turn: %w: names that begin with %q are ours", ErrRef, reserved)
-	}
-	if t.Contract != nil {
-		kept, err := t.Contract.Within(nil)
-		if err != nil {
-			return Opening{}, fmt.Errorf("begin turn: %w", err)
-		}
-		t.Contract = &kept
-	}
-	if err := t.Ref.check(); err != nil {
-		return Opening{}, fmt.Errorf("begin turn: %w", err)
-	}
-	if err := m.spawned(ctx, t.Sender.SpawnedBy, t.Ref.Session); err != nil {
-		return Opening{}, fmt.Errorf("begin turn: %w", err)
-	}
-	inherited, err := m.inherit(ctx, t)
-	if err != nil {
-		return Opening{}, err
-	}
-	family, err := m.familyOf(ctx, t)
-	if err != nil {
-		return Opening{}, err
-	}
-	var open Opening
-	recorded := false // the turn; another replica may have moved on before its command
-	err = m.with(ctx, t.Ref, func(s *live) error {
-		set := m.policy.Load().For(agentOf(t.Agent, s.state.Agent))
-		if !recorded {
-			var err error
-			if open, err = m.open(ctx, s, set, &t, inherited, &family); err != nil {
-				return err
-			}
-			recorded = true
-		}
-		if err := m.command(ctx, s, set, t, &open); err != nil {
-			return err
-		}
-		open.Taint = s.state.Branch(t.Ref.Branch).Mark
-		m.weigh(s)
-		return nil
-	})
-	if err != nil {
-		return Opening{}, fmt.Errorf("begin turn: %w", err)
-	}
-	m.lighten(ctx)
-	m.adopt(t.Sender.SpawnedBy, t.Ref.Session)
-	return open, nil
-}
-
-// open records the turn, or what t adds to the one that is open.
-func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, inherited trust.Label, family *family) (Opening, error) {
-	var open Opening
-	if set.Facts() { // before the message: what is heard now is heard as it was said
-		if err := m.listen(ctx, s, family); err != nil {
-			return Opening{}, err
-		}
-	}
-	holder := t.settle(s.state, &open)
-	open.Level, open.Rule = set.Classify(t.Sender)
-	b := s.state.Branch(t.Ref.Branch)
-	if t.Ref.Turn != "" && !b.Turn.Has(t.Ref.Turn) && b.Sealed(t.Ref.Turn) {
-		return Opening{}, ErrSealed
-	}
-	inherited = s.state.JoinOwn(t.Ref.Session, inherited, t.Sender.SpawnedBy, t.From)
-	label := m.turnLabel(s, *t, open, inherited, b)
-	if t.toldAgain(s, b, &open) {
-		t.Message = nil
-	}
-	var event *event.Event
-	if t.joins(b) {
-		open.Continued, open.Turn = true, b.Turn.ID
-		event = m.joinEvent(s, b, *t, label, open.Level, holder)
-	} else {
-		event = m.beganEvent(s, set, *t, open, label)
-		open.Turn, event.Began.Holder, event.Began.Unproven = event.Turn, holder, open.Unproven
-	}
-	if event == nil {
-		return open, nil
-	}
-	words := t.speaksForUser(open.Level)
-	if trace := s.noteMessage(t, words, label, family.argued); event.Began != nil {
-		event.Began.Trace, event.Began.Bounds = trace, family.bounds
-		if s.state.Version == 0 {
-			event.Began.Kin = family.kin
-		}
-	} else {
-		event.Seen.Trace = trace
-	}
-	if err := m.append(ctx, s, event); err != nil {
-		return open, err
-	}
-	if s.heard != nil && t.HostTools != nil {
-		s.heard.Host(t.HostTools)
-	}
-	if s.heard != nil && t.ControlTools != nil {
-		s.heard.Control(t.ControlTools)
-	}
-	if words {
-		said := utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage, steps: s.state.Steps()}
-		said.apart = messageOf(event).Text != *t.Message
-		s.keepWord(s.state.Version, said)
-	}
-	if t.Contract != nil && words {
-		s.noteContract()
-	}
-	if len(s.tools) > 0 || t.Undescribed {
-		m.prepare(ctx, s, set)
-	}
-	return open, nil
-}
-
-// newTools are tools of the host where a turn tells something new of them.
-func newTools(told, known []string) []string {
-	if told == nil || known != nil && slices.Equal(told, known) {
-		return nil
-	}
-	return told
-}
-
-func agentOf(given, known string) string {
-	if given != "" {
-		return given
-	}
-	return known
-}
-
-// inherit reads what other sessions bring in: the parent's taint at spawn, the child's
-// at return (BEY-06). A parent nobody knows brings nothing of its own; what the turn is
-// worth is then decided by its classification alone. A child nobody knows is untrusted.
-func (m *Monitor) inherit(ctx context.Context, t Turn) (trust.Label, error) {
-	out, err := m.child(ctx, t.Ref, t.From)
-	if err != nil {
-		return trust.Label{}, fmt.Errorf("begin turn: %w", err)
-	}
-	if name := t.Sender.SpawnedBy; name != "" && name != t.Ref.Session {
-		l, known, err := m.mark(ctx, name)
-		if err != nil {
-			return trust.Label{}, fmt.Errorf("begin turn: %w", err)
-		}
-		if known {
-			out = out.Join(l)
-		}
-	}
-	return out, nil
-}
-
-// turnLabel is what the turn brings into its context: the sender's words, what it was
-// spawned from, and what the host says is in there already.
-func (m *Monitor) turnLabel(s *live, t Turn, open Opening, inherited trust.Label, b *session.Taint) trust.Label {
-	l := trust.Label{Level: open.Level, Sensitivity: trust.Internal}
-	if open.Level <= trust.Shared {
-		src := trust.Source{Level: open.Level, Step: uint64(s.state.Steps()), Kind: "message", Detail: senderText(t.Sender)}
-		if t.From != "" || t.Sender.SpawnedBy != "" {
-			src.Kind = "sub_agent"
-		}
-		l.Sources = []trust.Source{src}
-	}
-	l = l.Join(inherited)
-	if t.Ref.Branch != "" && !b.Begun() && s.state.Version > 0 {
-		switch {
-		case t.Start != nil:
-		case t.Forked || t.Parent != "":
-			l = l.Join(s.state.Branch(t.Parent).Settled())
-		default:
-			l = l.Join(s.state.Mark())
-		}
-	}
-	if t.Start != nil {
-		l = l.Join(*t.Start)
-	}
-	for _, it := range t.Items {
-		item := trust.Label{Level: it.Trust, Sensitivity: trust.Internal}
-		if it.Trust <= trust.Shared {
-			item.Sources = []trust.Source{{Level: it.Trust, Step: uint64(s.state.Steps()), Kind: it.Kind, Tool: tool.Name(it.Tool)}}
-		}
-		l = l.Join(item)
-	}
-	return l
-}
-
-func senderText(s trust.Sender) string {
-	parts := make([]string, 0, 3)
-	for _, p := range []string{s.Provider, s.Group, s.ID} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// toldAgain reports whether a hook's process says once more what its turn has said, before anything was done: an agent with hooks in two
-// places tells each prompt twice. Said twice is asked for twice, so the second telling counts for nothing.
-func (t *Turn) toldAgain(s *live, b *session.Taint, open *Opening) bool {
-	same := t.Message != nil && t.Ref.Turn != "" && t.Ref.Turn == b.Turn.ID && b.Turn.Open && t.Claim != nil && t.Claim.Shows.Process != ""
-	if !same || open.Unproven || !t.speaksForUser(open.Level) || len(s.state.Words) == 0 {
-		return false
-	}
-	last := s.state.Words[len(s.state.Words)-1]
-	u, heard := s.spoken[last.Seq]
-	return heard && last.Turn == s.state.Turns && u.steps == s.state.Steps() && u.text == *t.Message
-}
-
-// joins reports whether t belongs to the turn that is open: hosts announce one turn in
-// several hooks (message received, context assembled, first model call). Its message
-// must count once, so t loses it where the turn has one.
-func (t *Turn) joins(b *session.Taint) bool {
-	if !b.Turn.Has(t.Ref.Turn) {
-		return false
-	}
-	same := t.Ref.Turn != "" && t.Ref.Turn == b.Turn.ID
-	switch {
-	case t.Message == nil:
-		return b.Turn.Fresh || same
-	case b.Turn.Fresh && !b.Turn.Said:
-		return true
-	case t.Found && (b.Turn.Fresh || same):
-		t.Message = nil
-		return true
-	case same:
-		t.Ref.Turn = "" // said in the middle of a run: a turn of its own, of another name
-	}
-	return false
-}
-
-// joinEvent records what the later hook adds; nil when it adds nothing.
-func (m *Monitor) joinEvent(s *live, b *session.Taint, t Turn, label trust.Label, level trust.Level, holder *event.Holder) *event.Event {
-	host, control := newTools(t.HostTools, s.state.HostTools), newTools(t.ControlTools, s.state.ControlTools)
-	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil && host == nil && control == nil && holder == nil {
-		return nil
-	}
-	seen := &event.Seen{Label: label, Census: t.Items, From: t.From, HostTools: host, ControlTools: control, Holder: holder}
-	e := &event.Event{Kind: event.ContextSeen, Time: m.at(s), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
-	if t.Message != nil {
-		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
-		seen.Words = t.speaksForUser(level)
-		if seen.GoesOn = seen.Words && warrant.GoesOn(*t.Message); seen.Words && t.Contract != nil {
-			seen.Contract = m.contract(*t.Contract)
-		}
-	}
-	return e
-}
-
-func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, label trust.Label) *event.Event {
-	id, auto := s.state.NextTurn(t.Ref.Turn)
-	cfg := set.Settings()
-	began := &event.Began{
-		Agent: t.Agent, Sender: t.Sender, Level: open.Level, Rule: open.Rule, Label: label,
-		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto, Wordless: t.Wordless && t.Message == nil,
-		HostTools: newTools(t.HostTools, s.state.HostTools), ControlTools: newTools(t.ControlTools, s.state.ControlTools),
-	}
-	if t.Message != nil {
-		began.Message = m.content([]byte(*t.Message), set, false, true)
-		began.Words = t.speaksForUser(open.Level)
-		if began.GoesOn = began.Words && warrant.GoesOn(*t.Message); began.Words && t.Contract != nil {
-			began.Contract = m.contract(*t.Contract)
-		}
-		cmd, _ := t.command()
-		began.Command = cmd.Verb != approval.None
-	}
-	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.state.Branch(t.Ref.Branch).Begun() {
-		began.Caution = cautioned(set, label)
-	}
-	return &event.Event{Kind: event.TurnBegan, Time: m.at(s), Branch: t.Ref.Branch, Turn: id, Began: began}
-}
-
-// reopen begins a turn the host did not announce. A context nobody began is untrusted;
-// one that was begun goes on with the mark it has.
-func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
-	b := s.state.Branch(ref.Branch)
-	began := &event.Began{Level: trust.Untrusted, Rule: "not-begun", Carry: true}
-	if b.Begun() {
-		began.Level, began.Rule = b.Mark.Level, session.Continued
-		began.Label = trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity}
-	} else {
-		began.Label = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal,
-			Sources: []trust.Source{{Kind: neverBegun}}}
-	}
-	var id string
-	id, began.Auto = s.state.NextTurn(ref.Turn)
-	return m.append(ctx, s, &event.Event{
-		Kind: event.TurnBegan, Time: m.at(s), Branch: ref.Branch, Turn: id, Began: began,
-	})
-}
-
-// fromOwner reports whether the turn's message is the verified owner's.
-func (t Turn) fromOwner() bool {
-	return t.Message != nil && t.Sender.IsOwner && !t.Sender.Unknown && t.Sender.SpawnedBy == "" && t.From == ""
-}
-
-// command is the chat command in a message of the verified owner. Anybody else's is text.
-func (t Turn) command() (approval.Command, error) {
-	if t.Plain || !t.fromOwner() {
-		return approval.Command{}, nil
-	}
-	return approval.ParseCommand(*t.Message)
-}
-
-// NotHere answers a chat command that came over a door which cannot tell the owner from a
-// program that speaks in their place.
-const NotHere = "Not accepted over this door: chat commands need the owner's own credential. Answer with: tidemark approvals watch"
-
-// command carries out a chat command.
-func (m *Monitor) command(ctx context.Context, s *live, set *policy.Set, t Turn, open *Opening) error {
-	if t.Plain && (t.fromOwner() || open.Unproven && t.Message != nil) {
-		if cmd, err := approval.ParseCommand(*t.Message); err != nil || cmd.Verb != approval.None {
-			open.Notice = NotHere
-		}
-		return nil
-	}
-	cmd, err := t.command()
-	if err != nil {
-		open.Notice = err.Error()
-		return nil //nolint:nilerr // a slip of the owner's is told, and nothing more
+	in := engine.Turn{
+		Ref: t.Ref, Agent: t.Agent, Sender: t.Sender, Plain: t.Plain, HostTools: t.HostTools, ControlTools: t.ControlTools,
+		Parent: t.Parent, Forked: t.Forked, From: t.From, Contract: t.Contract,
 	}
 	switch {
-	case cmd.Verb == approval.None:
-		return nil
-	case cmd.Verb == approval.Reset:
-		open.Command = "reset-trust"
-		if err := m.provenByChat(s); err != nil {
-			open.Notice = "Trust was not reset: " + err.Error()
-			return nil //nolint:nilerr // the person is told
-		}
-		open.Notice = "Trust was reset; what was read stays in the conversation."
-		return m.reset(ctx, s, t.Ref, "owner", "chat", open.Level)
+	case !t.Unheard:
+		in.Message = &t.Message
+	case t.Message != "":
+		return Opening{}, errors.New("begin turn: there is a message, so it is not Unheard")
 	}
-	open.Command = map[approval.Verb]string{approval.Approve: "approve", approval.Refuse: "deny"}[cmd.Verb]
-	out, err := m.vote(ctx, s, set, t.Ref, cmd)
-	var refused *AnswerError
-	if errors.As(err, &refused) {
-		open.Notice = refused.Error()
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	open.Notice = out.Notice
-	return nil
-}
-
-// family is what a new sub-agent takes from the session it works for: the user speaks there,
-// and whoever argued there may have argued for what it is told to do.
-type family struct {
-	said   []utterance
-	kin    []event.Kin // where it was said
-	argued bool
-	bounds []string // the rules whose readers may read what they have read
-}
-
-func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
-	name := t.Sender.SpawnedBy
-	if name == "" || name == t.Ref.Session || !m.policy.Load().Facts() {
-		f.argued = t.From != ""
-		return f, nil
-	}
-	if f.said, f.kin, err = m.utterancesOf(ctx, name, 0); err != nil {
-		return f, fmt.Errorf("begin turn: %w", err)
-	}
-	err = m.with(ctx, Ref{Session: name}, func(s *live) error {
-		c, err := m.judgement(ctx, s)
-		if err != nil {
-			return err
-		}
-		argued, _ := c.Is("argued", "")
-		f.argued, f.bounds = argued || s.state.Tainted(), slices.Clone(s.state.Bounds())
-		return nil
-	})
-	return f, err
-}
-
-// listen makes the judgement of a session before its message is noted, and tells a new one
-// what the user said to its parent.
-// Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) listen(ctx context.Context, s *live, f *family) error {
-	fresh := s.heard == nil && s.state.Version == 0
-	c, err := m.judgement(ctx, s)
-	if err != nil || !fresh {
-		return err
-	}
-	tell(c, m.key, f.said)
-	return nil
-}
-
-// tell tells a conversation what the user said elsewhere.
-func tell(c *warrant.Context, key []byte, said []utterance) {
-	for _, u := range said {
-		c.User(u.text)
-		c.Sealed(key, u.sealed)
-	}
-}
-
-// kinWords is what the user had said, when a sub-agent began, to those it works for, as their logs
-// hold it; it is all that was said or not known. They are read without their locks: whoever asks
-// holds another session's.
-// Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) kinWords(ctx context.Context, s *live) (out []utterance, known bool, err error) {
-	for _, k := range s.state.Kin {
-		st := session.New()
-		if err := m.readTo(ctx, k.Session, st, k.At); err != nil {
-			return nil, false, fmt.Errorf("read what the user said to its parent: %w", err)
-		}
-		at := latest(st.Words, maxWords)
-		if st.Version != k.At || len(at) < len(st.Words) {
-			return nil, false, nil
-		}
-		for _, w := range at {
-			c, err := m.wordText(ctx, k.Session, w.Seq)
-			if err != nil {
-				return nil, false, fmt.Errorf("read what the user said to its parent: %w", err)
-			}
-			if c.Text == "" || c.Bytes > maxMessage {
-				return nil, false, nil
-			}
-			out = append(out, utterance{text: c.Text, sealed: c.Sealed})
-		}
-	}
-	return out, s.state.Parent == "" || len(s.state.Kin) > 0, nil
+	return m.engine.Begin(ctx, in)
 }

@@ -2,27 +2,25 @@ package tidemark_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
-// There are no defaults for what decides: a policy, a log, a clock and randomness are
-// handed in.
+// Nothing need be chosen; a policy of one's own is a text.
 func ExampleNew() {
-	m, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: memory.New(), Now: time.Now, Rand: rand.Reader})
-	fmt.Println(m.Policy().Settings().Preset, err)
-	_, err = tidemark.New(tidemark.Options{Policy: policy.Default(), Now: time.Now, Rand: rand.Reader})
-	fmt.Println(err)
-	// Output:
-	// balanced <nil>
-	// new monitor: no store
+	set, faults := policy.Parse("policy.yaml", []byte("preset: paranoid"))
+	if faults.Err() != nil {
+		fmt.Println(faults.Err())
+		return
+	}
+	m, err := tidemark.New(tidemark.Options{Policy: set})
+	fmt.Println(m != nil, err)
+	// Output: true <nil>
 }
 
 // monitorOf is a monitor of the examples below.
@@ -31,7 +29,7 @@ func monitorOf(file string) *tidemark.Monitor {
 	if faults.Err() != nil {
 		panic(faults.Render([]byte(file)))
 	}
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: memory.New(), Now: time.Now, Rand: rand.Reader})
+	m, err := tidemark.New(tidemark.Options{Policy: set})
 	if err != nil {
 		panic(err)
 	}
@@ -48,7 +46,7 @@ func ExampleMonitor_Begin() {
 		{Provider: "mail", ID: "mallory@example.com"},
 	} {
 		at := tidemark.Ref{Session: "of " + from.ID, Turn: "1"}
-		if _, err := m.Begin(ctx, tidemark.Turn{Ref: at, Sender: from, Message: &text}); err != nil {
+		if _, err := m.Begin(ctx, tidemark.Turn{Ref: at, Sender: from, Message: text}); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -62,7 +60,7 @@ func ExampleMonitor_Begin() {
 
 // A permit covers one call, byte for byte, and one use of it.
 func ExampleMonitor_Decide() {
-	ctx, m := context.Background(), monitorOf("preset: classic\ntoolOverrides: {shutdown: {'*': restrict}}")
+	ctx, m := context.Background(), monitorOf("preset: classic\ntoolOverrides: {shutdown: {'*': hide}}")
 	at := tidemark.Ref{Session: "desk", Turn: "1"}
 	if _, err := m.Begin(ctx, tidemark.Turn{Ref: at, Sender: trust.Sender{Provider: "chat", ID: "ada", IsOwner: true}}); err != nil {
 		fmt.Println(err)
@@ -105,10 +103,38 @@ func ExampleMonitor_Observe() {
 	// exec confirm taint-escalation <nil>
 }
 
+// A call that is held waits for its owner, who answers somewhere else.
+func ExampleWait() {
+	ctx, m := context.Background(), monitorOf("preset: classic\ntoolOverrides: {deploy: {'*': confirm}}")
+	at := tidemark.Ref{Session: "desk", Turn: "1"}
+	if _, err := m.Begin(ctx, tidemark.Turn{Ref: at, Sender: trust.Sender{Provider: "chat", ID: "ada", IsOwner: true}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	go func() { // the owner
+		for {
+			list, err := m.Questions(ctx)
+			if err != nil || len(list) == 0 {
+				time.Sleep(time.Millisecond)
+				continue
+			}
+			_, err = m.Answer(ctx, tidemark.Vote{Session: at.Session, IDs: []string{list[0].ID}, Approve: true, By: "ada", Via: "console"})
+			if err != nil {
+				fmt.Println(err)
+			}
+			return
+		}
+	}()
+	call := tool.Call{Name: "deploy", Args: []byte(`{"to":"staging"}`)}
+	v, err := m.Decide(ctx, at, call, tidemark.Wait(time.Minute))
+	fmt.Println(v.Effect, v.Allowed() && v.Permit.Redeem(call) == nil, err)
+	// Output: allow true <nil>
+}
+
 // A held call carries its question. An answer is for that call, unless it says for how long
 // and where else it holds.
 func ExampleMonitor_Answer() {
-	ctx, m := context.Background(), monitorOf("preset: classic\ntoolOverrides: {deploy: {'*': confirm}}")
+	ctx, m := context.Background(), monitorOf("preset: classic\ntoolOverrides: {deploy: {'*': ask}}")
 	at := tidemark.Ref{Session: "desk", Turn: "1"}
 	if _, err := m.Begin(ctx, tidemark.Turn{Ref: at, Sender: trust.Sender{Provider: "chat", ID: "ada", IsOwner: true}}); err != nil {
 		fmt.Println(err)

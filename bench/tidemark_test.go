@@ -5,8 +5,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/bench/question"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -29,7 +29,7 @@ func BenchmarkTidemarkShippedAllowed(b *testing.B) {
 	benchmarkDecide(b, question.Shipped, policy.Allow, question.BeginAsked)
 }
 
-type begins func(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error)
+type begins func(ctx context.Context, m *engine.Monitor, session string) (engine.Ref, error)
 
 func benchmarkDecide(b *testing.B, file string, want policy.Effect, begin begins) {
 	m, err := question.NewMonitor(file, question.Nowhere{})

@@ -22,13 +22,13 @@ var actSystem string
 //go:embed bound-auditor-1.schema.json
 var ActSchema string
 
-// Whence is where the value of an argument comes from. A model that is asked about an act is told this and never the
-// value. The zero Whence is nowhere, which nobody is asked about.
-type Whence uint8
+// Origin is where the value of an argument comes from. A model that is asked about an act is told this and never the
+// value. The zero Origin is nowhere, which nobody is asked about.
+type Origin uint8
 
 // The sources of values.
 const (
-	Nowhere   Whence = iota
+	Nowhere   Origin = iota
 	SaidByYou        // it stands in the user's words
 	YourOwn          // the user's own things, and what our acts returned
 	OfNamed          // a record that the user's words name
@@ -36,20 +36,20 @@ const (
 	Idle             // nothing depends on it
 )
 
-var whences = [...]string{"nowhere", "said by the user", "own", "from what the user named", "the agent's own", "without consequence"}
+var origins = [...]string{"nowhere", "said by the user", "own", "from what the user named", "the agent's own", "without consequence"}
 
 // String is what a model reads.
-func (w Whence) String() string {
-	if int(w) < len(whences) {
-		return whences[w]
+func (w Origin) String() string {
+	if int(w) < len(origins) {
+		return origins[w]
 	}
-	return whences[Nowhere]
+	return origins[Nowhere]
 }
 
 // ActSlot is one argument of the call that is asked about.
 type ActSlot struct {
 	Arg  string // a parameter of the tool's definition; empty: nobody knows its name
-	From Whence
+	From Origin
 }
 
 // ActQuestion is all that a model sees that says whether the user wants an act. It has no place for a value.

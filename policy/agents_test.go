@@ -19,13 +19,13 @@ defaultEffect: allow
 toolOverrides: {write: {"*": allow}}
 agents:
   reader:
-    taintPolicy: {local: confirm, untrusted: restrict}
-    toolOverrides: {exec: {"*": restrict}, write: {untrusted: confirm}}
+    taintPolicy: {local: ask, untrusted: hide}
+    toolOverrides: {exec: {"*": hide}, write: {untrusted: ask}}
     toolOutputTaints: {read: shared}
     rules: [{name: no-mail, tools: [send_email], effect: deny}]
     policies: [{name: no-late, when: {iteration_gte: 2}, action: {block_tools: [browser]}}]
     maxIterations: 4
-    confirmTools: hidden
+    askTools: hidden
   listed:
     rules: [{name: only-read, tools: [read], effect: allow}]
     defaultEffect: deny

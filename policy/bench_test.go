@@ -39,7 +39,7 @@ func BenchmarkJudgeUnknownTool(b *testing.B) {
 }
 
 func BenchmarkJudgeGlobTool(b *testing.B) {
-	benchJudge(b, "rules: [{name: r, tools: ['mcp__*'], effect: escalate}]",
+	benchJudge(b, "rules: [{name: r, tools: ['mcp__*'], effect: ask}]",
 		policy.Input{Tool: "mcp__github__create_issue", Taint: trust.Untrusted}, `{}`)
 }
 

@@ -113,10 +113,10 @@ func TestSettingsOfAsking(t *testing.T) {
 	for file, want := range map[string]policy.Asking{
 		"":                             safe,
 		"caution:\ntaintEscalation:\n": safe,
-		"caution: {window: last, failMode: warn, onBlock: deny}": with(func(a *policy.Asking) {
+		"caution: {window: last, failMode: warn, effect: deny}": with(func(a *policy.Asking) {
 			a.Window, a.FailMode, a.OnBlock = "last", "warn", policy.Deny
 		}),
-		"caution: {window: session, failMode: allow, onBlock: confirm}": with(func(a *policy.Asking) {
+		"caution: {window: session, failMode: allow, effect: ask}": with(func(a *policy.Asking) {
 			a.Window, a.FailMode = "session", "allow"
 		}),
 		"taintEscalation: {review: advise}": with(func(a *policy.Asking) { a.Review = "advise" }),
@@ -130,9 +130,9 @@ func TestSettingsOfAsking(t *testing.T) {
 		"taskPolicy: {enabled: true, effect: deny}": with(func(a *policy.Asking) {
 			a.Task, a.OnOutside = true, policy.Deny
 		}),
-		"taskPolicy: {enabled: false, effect: confirm}": safe,
-		"approvalMaxOpen: 1":                            with(func(a *policy.Asking) { a.MaxOpen = 1 }),
-		"approvalMaxOpen: 256":                          with(func(a *policy.Asking) { a.MaxOpen = 256 }),
+		"taskPolicy: {enabled: false, effect: ask}": safe,
+		"approvalMaxOpen: 1":                        with(func(a *policy.Asking) { a.MaxOpen = 1 }),
+		"approvalMaxOpen: 256":                      with(func(a *policy.Asking) { a.MaxOpen = 256 }),
 	} {
 		if diff := cmp.Diff(want, mustParse(t, file).Settings().Asking); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", file, diff)
@@ -146,7 +146,7 @@ func TestWaysOfAskingChangeTheVersion(t *testing.T) {
 	seen := map[string]string{mustParse(t, "").Version(): "nothing"}
 	for _, file := range []string{
 		"caution: {defaults: false}", "caution: {tools: {exec: true}}", "caution: {window: last}", "caution: {failMode: allow}",
-		"caution: {onBlock: deny}", "taintEscalation: {review: auto}", "taskPolicy: {enabled: true}", "approvalMaxOpen: 3",
+		"caution: {effect: deny}", "taintEscalation: {review: auto}", "taskPolicy: {enabled: true}", "approvalMaxOpen: 3",
 		"redaction: {patterns: [{name: a, regex: abc+}]}",
 	} {
 		v := mustParse(t, file).Version()
@@ -165,7 +165,7 @@ func TestFaultsOfAsking(t *testing.T) {
   tools: {web_fetch: 1, Exec: true, exec: false, "": true}
   window: step
   failMode: blocks
-  onBlock: allow
+  effect: allow
   auditor: {}
 taintEscalation: {review: robot, on: true}
 taskPolicy: {enabled: maybe, effect: allow, rules: []}
@@ -190,13 +190,12 @@ p.yaml:4:50: a tool needs a name
 p.yaml:5:11: caution.window must be last, turn or session, not "step"
       window: step
               ^
-p.yaml:6:13: caution.failMode must be block, warn or allow, not "blocks"
+p.yaml:6:13: caution.failMode must be deny, warn or allow, not "blocks"
       failMode: blocks
                 ^
-  hint: did you mean block?
-p.yaml:7:12: caution.onBlock must be confirm or deny, not "allow"
-      onBlock: allow
-               ^
+p.yaml:7:11: caution.effect must be ask or deny, not "allow"
+      effect: allow
+              ^
 p.yaml:8:3: unknown key "auditor" in caution
       auditor: {}
       ^
@@ -209,7 +208,7 @@ p.yaml:9:34: unknown key "on" in taintEscalation
 p.yaml:10:23: taskPolicy.enabled must be true or false, not text
     taskPolicy: {enabled: maybe, effect: allow, rules: []}
                           ^
-p.yaml:10:38: taskPolicy.effect must be confirm or deny, not "allow"
+p.yaml:10:38: taskPolicy.effect must be ask or deny, not "allow"
     taskPolicy: {enabled: maybe, effect: allow, rules: []}
                                          ^
 p.yaml:10:45: unknown key "rules" in taskPolicy

@@ -6,8 +6,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -66,13 +66,13 @@ func (s *Set) lines(name string, fields map[string]any) ([]*shell.Line, bool) {
 	defer s.readers.Put(reader)
 	name = tool.Name(name)
 	if !tool.IsShell(name) {
-		return commands.Of(reader, &meaning.Meaning{Tool: name}, fields)
+		return commands.Of(reader, &toolinfo.Meaning{Tool: name}, fields)
 	}
 	known, ok := s.shells.Load(name)
 	if !ok {
-		known, _ = s.shells.LoadOrStore(name, meaning.Of(tool.Definition{Name: name}))
+		known, _ = s.shells.LoadOrStore(name, toolinfo.Of(tool.Definition{Name: name}))
 	}
-	return commands.Of(reader, known.(*meaning.Meaning), fields)
+	return commands.Of(reader, known.(*toolinfo.Meaning), fields)
 }
 
 // commandWritesMemory reports whether a command among the arguments writes a memory file. What it

@@ -77,7 +77,7 @@ func TestAReviewIsOfThatRecord(t *testing.T) {
 func TestACallRunsOnce(t *testing.T) {
 	set := mustParse(t, "rules:\n"+
 		"  - {name: notice, tools: [send_letter], when: 'anyText.contains(\"NOTICE\")', once: session, effect: deny}\n"+
-		"  - {name: paid, tools: [pay_invoice], once: args.invoice, effect: escalate}\n")
+		"  - {name: paid, tools: [pay_invoice], once: args.invoice, effect: ask}\n")
 	h := ranCalls(set, past{}, nil, call("send_letter", `{"body":"hello"}`))
 	if d := effectOf(set, call("send_letter", `{"body":"NOTICE 1"}`), h, nil); d.Effect != policy.Allow {
 		t.Errorf("the first one: got %s; a call that the rule is not about has used it up", d.Effect)
@@ -109,14 +109,14 @@ func TestACallRunsOnce(t *testing.T) {
 
 // BEY-01: a second person
 func TestARuleTakesSeveralPeople(t *testing.T) {
-	set := mustParse(t, "rules:\n  - {name: one, effect: escalate}\n  - {name: two, tools: [book], people: 2, effect: escalate}\n")
+	set := mustParse(t, "rules:\n  - {name: one, effect: ask}\n  - {name: two, tools: [book], people: 2, effect: ask}\n")
 	if d := effectOf(set, call("book", `{}`), nil, nil); d.Effect != policy.Confirm || d.People() != 2 {
 		t.Errorf("got %s and %d people, want ask and 2, whichever rule is named first", d.Effect, d.People())
 	}
 	if d := effectOf(set, call("other", `{}`), nil, nil); d.People() != 0 {
 		t.Errorf("got %d people, want nobody's number", d.People())
 	}
-	_, faults := policy.Parse("f", []byte("rules:\n  - {name: a, people: 1, effect: escalate}\n  - {name: b, once: session, effect: allow}\n"+
+	_, faults := policy.Parse("f", []byte("rules:\n  - {name: a, people: 1, effect: ask}\n  - {name: b, once: session, effect: allow}\n"+
 		"  - {name: c, onlyAfter: [\"x_*\"], effect: deny}\n  - {name: d, once: aims, effect: deny}\n  - {name: e, per: aim, effect: deny}\n"))
 	for _, want := range []string{"people", "effect is deny or escalate", "full names", "no slot and no argument", "onlyAfter"} {
 		if !strings.Contains(faults.Error(), want) {
@@ -226,11 +226,11 @@ func TestRulesSeeTheDeed(t *testing.T) {
 	file := `
 groups: {payees: [QY-1, QY-2]}
 rules:
-  - {name: large, when: act == "pay" && amount > 100, effect: escalate}
+  - {name: large, when: act == "pay" && amount > 100, effect: ask}
   - {name: payees, when: act == "pay" && !(aim in payees), effect: deny}
   - {name: night, when: act == "send" && now.getHours("Europe/Berlin") >= 22, effect: deny}
-  - {name: figures, when: 'act == "create" && numbers.exists(n, n > 1000.0)', effect: escalate}
-  - {name: sums, when: 'act == "change" && number(args.sum) > 10', effect: escalate}
+  - {name: figures, when: 'act == "create" && numbers.exists(n, n > 1000.0)', effect: ask}
+  - {name: sums, when: 'act == "change" && number(args.sum) > 10', effect: ask}
 `
 	set := mustParse(t, file)
 	pays := func(to []string, sums ...string) known {
@@ -320,11 +320,11 @@ func TestEveryTextOfACall(t *testing.T) {
 func TestWhatSpeaksAboutATool(t *testing.T) {
 	file := readers + `
 rules:
-  - {name: large, when: act == "pay" && amount > 100, effect: escalate}
+  - {name: large, when: act == "pay" && amount > 100, effect: ask}
   - {name: other, tools: [read], when: taint >= shared, effect: deny}
   - {name: first, tools: [make_payment], onlyAfter: [sign_off], effect: deny}
 toolOverrides: {add_comment: {"*": allow}, read_notes: {"*": allow}, wipe: {untrusted: allow}}
-agents: {github: {toolOverrides: {post_comment: {"*": allow}, exec: {untrusted: restrict}}}}
+agents: {github: {toolOverrides: {post_comment: {"*": allow}, exec: {untrusted: hide}}}}
 `
 	set, faults := policy.Parse("f", []byte(file))
 	if faults.Err() != nil {

@@ -10,17 +10,17 @@ import (
 
 func TestCommandsAreConfinedUnderThePresetsThatLookAtCalls(t *testing.T) {
 	for file, want := range map[string]policy.Confine{
-		"":                                  policy.ConfineAuto,
-		"preset: strict":                    policy.ConfineAuto,
-		"preset: quiet":                     policy.ConfineAuto,
-		"preset: classic":                   policy.ConfineOff,
-		"preset: paranoid":                  policy.ConfineOff,
-		"preset: permissive":                policy.ConfineOff,
-		"preset: interactive":               policy.ConfineOff,
-		"taintPolicy: {untrusted: confirm}": policy.ConfineOff, // it is judged by levels then
-		"confine: off":                      policy.ConfineOff,
-		"confine: always":                   policy.ConfineAlways,
-		"preset: classic\nconfine: always":  policy.ConfineAlways,
+		"":                                 policy.ConfineAuto,
+		"preset: strict":                   policy.ConfineAuto,
+		"preset: quiet":                    policy.ConfineAuto,
+		"preset: classic":                  policy.ConfineOff,
+		"preset: paranoid":                 policy.ConfineOff,
+		"preset: permissive":               policy.ConfineOff,
+		"preset: interactive":              policy.ConfineOff,
+		"taintPolicy: {untrusted: ask}":    policy.ConfineOff, // it is judged by levels then
+		"confine: off":                     policy.ConfineOff,
+		"confine: always":                  policy.ConfineAlways,
+		"preset: classic\nconfine: always": policy.ConfineAlways,
 	} {
 		set, faults := policy.Parse("policy.yaml", []byte(file))
 		if err := faults.Err(); err != nil {

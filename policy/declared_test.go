@@ -176,7 +176,7 @@ func TestPoliciesNameWhatTheyWaitFor(t *testing.T) {
 	s := mustParse(t, `policies: [{name: p, when: {context_taint_includes: [shared, untrusted], iteration_gte: 2, expression: "true"}, action: {block_tools: [x]}}]`)
 	in := asked("x", trust.Shared)
 	in.Iteration = 2
-	want := "the context holds shared or untrusted content and the turn is at iteration 2 or later and its expression holds"
+	want := "the context holds shared or untrusted content and the turn is at iteration 2 or later and its condition is true"
 	if got := s.Judge(in).Reasons[0].Text; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -186,9 +186,9 @@ func TestPoliciesNameWhatTheyWaitFor(t *testing.T) {
 func TestStrictnessRisesWithDepth(t *testing.T) {
 	s := mustParse(t, `
 strictness:
-  - {iteration_gte: 6, taintPolicy: {shared: restrict}}
-  - {iteration_gte: 3, taintPolicy: {local: confirm, untrusted: restrict}}
-toolOverrides: {write: {untrusted: confirm}}
+  - {iteration_gte: 6, taintPolicy: {shared: hide}}
+  - {iteration_gte: 3, taintPolicy: {local: ask, untrusted: hide}}
+toolOverrides: {write: {untrusted: ask}}
 policies: [{name: p, when: {iteration_gte: 4, context_taint_includes: [untrusted]}, action: {block_tools: [write]}}]
 `)
 	for _, tt := range []struct {

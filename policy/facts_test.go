@@ -46,7 +46,7 @@ func judged(t *testing.T, file string, facts policy.Facts) policy.Decision {
 // BEY-01 WAR-05
 func TestARuleAsksWhatStandsBehindAnArgument(t *testing.T) {
 	file := "preset: permissive\ntaintPolicy: {untrusted: allow}\nrules:\n  - name: own\n" +
-		"    when: args.to.warrant in [\"none\", \"agent\"] && args.note.about.warrant != \"said\" && args.note.about != \"args.to.warrant\"\n    effect: escalate\n"
+		"    when: args.to.warrant in [\"none\", \"agent\"] && args.note.about.warrant != \"said\" && args.note.about != \"args.to.warrant\"\n    effect: ask\n"
 	for has, want := range map[string]policy.Effect{"none": policy.Confirm, "agent": policy.Confirm, "said": policy.Allow, "picked": policy.Allow} {
 		if got := judged(t, file, known{has: map[string]string{"to": has}}); got.Effect != want {
 			t.Errorf("%s: got %s by %s, want %s", has, got.Effect, got.Rule, want)
@@ -124,7 +124,7 @@ func TestDangerHasAKindOfItsOwn(t *testing.T) {
 	danger := known{act: "execute", is: map[string]bool{"workspace": true, "danger": true}, has: map[string]string{"order": "none"}}
 	tainted := known{act: "execute", is: map[string]bool{"outside": true, "danger": true}, has: map[string]string{"act": "none", "order": "none"}}
 	noDanger := known{act: "send", is: map[string]bool{"outside": true}, has: map[string]string{"act": "said", "aim": "none"}}
-	rule := "\nrules: [{name: own, tools: [send_note], effect: escalate}]"
+	rule := "\nrules: [{name: own, tools: [send_note], effect: ask}]"
 	for _, tt := range []struct {
 		name, more string
 		facts      policy.Facts
@@ -156,7 +156,7 @@ func TestAFileHoldsOverThePreset(t *testing.T) {
 		"toolOverrides: {send_note: {\"*\": allow}}":                  policy.Allow,
 		"toolOverrides: {send_note: {untrusted: allow}}":              policy.Allow,
 		"toolOverrides: {send_note: {shared: allow}}":                 policy.Confirm,
-		"toolOverrides: {send_note: {\"*\": restrict}}":               policy.Deny,
+		"toolOverrides: {send_note: {\"*\": hide}}":                   policy.Deny,
 		"agents: {a: {toolOverrides: {send_note: {\"*\": allow}}}}":   policy.Confirm,
 		"rules: [{name: no, tools: [send_note], effect: deny}]":       policy.Deny,
 		"rules: [{name: yes, tools: [send_note], effect: allow}]":     policy.Confirm,

@@ -38,10 +38,10 @@ func TestFaultsTellErrorsFromWarnings(t *testing.T) {
 
 func TestAPolicyStandsInsideAHostsFile(t *testing.T) {
 	at := policy.Section{Path: []string{"guards", "tidemark"}, Keys: []string{"taintPolicy"}, Preset: "classic"}
-	want := mustParse(t, "preset: classic\ntaintPolicy: {untrusted: restrict}")
+	want := mustParse(t, "preset: classic\ntaintPolicy: {untrusted: hide}")
 	for name, tt := range map[string]struct{ file, src string }{
-		"as YAML":  {"host.yaml", "name: host\nguards: {tidemark: {url: x, taintPolicy: {untrusted: restrict}}}"},
-		"as JSON5": {"host.json5", "{guards: {tidemark: {url: 'x', taintPolicy: {untrusted: 'restrict'}}}} // ours"},
+		"as YAML":  {"host.yaml", "name: host\nguards: {tidemark: {url: x, taintPolicy: {untrusted: hide}}}"},
+		"as JSON5": {"host.json5", "{guards: {tidemark: {url: 'x', taintPolicy: {untrusted: 'hide'}}}} // ours"},
 	} {
 		set, faults := at.Parse(tt.file, []byte(tt.src))
 		if set == nil || set.Version() != want.Version() {
@@ -58,7 +58,7 @@ func TestFaultsOfASectionPointIntoTheHostsFile(t *testing.T) {
 	at := policy.Section{Path: []string{"guard"}, Keys: []string{"taintPolicy"}}
 	for name, tt := range map[string]struct{ src, want string }{
 		"a mode nobody knows": {"guard: {taintPolicy: {shared: no}}",
-			`host.yaml:1:31: guard.taintPolicy.shared must be allow, confirm or restrict, not "no"`},
+			`host.yaml:1:31: guard.taintPolicy.shared must be allow, confirm, deny or restrict, not "no"`},
 		"a section that is text": {"guard: yes", "host.yaml:1:8: guard must be a map, not text"},
 		"a file that is no YAML": {"guard: [", ""},
 	} {

@@ -150,12 +150,13 @@ func (r *row) parts(policies []*declared, l trust.Level, iteration int, tainted,
 	parts := slices.Clone(r.static)
 	e := r.set.scope.mode(r.name, l, iteration)
 	reason := Reason{Rule: e.rule, Effect: e.effect, Text: modeText(e, r.name, l), Pos: e.pos.String()}
-	parts = append(parts, part{rank: rankTaint, Reason: reason})
+	parts = append(parts, part{rank: rankTaint, Reason: reason, shows: e.shows})
 	for _, p := range policies {
 		parts = append(parts, r.policyPart(p))
 	}
-	if t := r.set.facts.trifecta; r.sink && tainted && sensitive && t != Allow {
-		parts = append(parts, part{rank: rankTrifecta, Reason: Reason{Rule: "lethal-trifecta", Effect: t, Text: trifectaText(r.name)}})
+	if t := r.set.facts.trifecta; r.sink && tainted && sensitive && t.effect != Allow {
+		reason := Reason{Rule: "lethal-trifecta", Effect: t.effect, Text: trifectaText(r.name)}
+		parts = append(parts, part{rank: rankTrifecta, Reason: reason, shows: t.shows})
 	}
 	if r.sink && tainted {
 		parts = append(parts, part{rank: rankSink, Reason: Reason{Rule: "taint-escalation", Effect: Confirm, Text: sinkText(r.name)}})

@@ -13,7 +13,7 @@ import (
 const staticRules = `
 rules:
   - {name: no-rm, tools: [exec], when: 'args.command.contains("rm -rf")', effect: deny, reason: "deleting is done by hand"}
-  - {name: ask-deploy, tools: [exec], when: 'args.command.startsWith("deploy")', effect: escalate}
+  - {name: ask-deploy, tools: [exec], when: 'args.command.startsWith("deploy")', effect: ask}
   - {name: fine, tools: [exec], when: 'args.command.startsWith("deploy") || args.command == "ls"', effect: allow}
   - {name: no-pay, tools: ["pay*"], effect: deny}
 annotations:
@@ -64,7 +64,7 @@ func TestJudgeCombinesTheParts(t *testing.T) {
 		{name: "the lethal trifecta outranks the sink rule", src: staticRules, tool: "send_email", args: `{}`,
 			in: policy.Input{Taint: trust.Local, Tainted: true, Sensitive: true}, want: "confirm", kind: policy.KindTaintEscalation,
 			reasons: []string{"lethal-trifecta:confirm", "taint-escalation:confirm", "taintPolicy.local:allow"}},
-		{name: "the lethal trifecta can close a sink", src: staticRules + "lethalTrifecta: restrict\n", tool: "send_email", args: `{}`,
+		{name: "the lethal trifecta can close a sink", src: staticRules + "lethalTrifecta: hide\n", tool: "send_email", args: `{}`,
 			in: policy.Input{Taint: trust.Untrusted, Tainted: true, Sensitive: true}, want: "deny",
 			reasons: []string{"lethal-trifecta:deny", "taintPolicy.untrusted:confirm", "taint-escalation:confirm"}},
 		{name: "the lethal trifecta can be off", src: staticRules + "lethalTrifecta: off\n", tool: "send_email", args: `{}`,
@@ -76,7 +76,7 @@ func TestJudgeCombinesTheParts(t *testing.T) {
 
 		{name: "the allowing override is a reason", tool: "read", args: `{}`,
 			in: policy.Input{Taint: trust.Untrusted}, want: "allow", reasons: []string{"toolOverrides.read.*:allow"}},
-		{name: "what asks in a clean context too is no taint-escalation", src: `toolOverrides: {gateway: {"*": confirm}}`, tool: "gateway", args: `{}`,
+		{name: "what asks in a clean context too is no taint-escalation", src: `toolOverrides: {gateway: {"*": ask}}`, tool: "gateway", args: `{}`,
 			in: policy.Input{Taint: trust.Untrusted}, want: "confirm", kind: policy.KindEscalate, reasons: []string{"toolOverrides.gateway.*:confirm"}},
 		{name: "what a clean context would allow is", tool: "gateway", args: `{}`,
 			in: policy.Input{Taint: trust.Local}, want: "confirm", kind: policy.KindTaintEscalation, reasons: []string{"toolOverrides.gateway.local:confirm"}},
@@ -109,7 +109,7 @@ func TestDefaultEffectAppliesWhenNoRuleMatches(t *testing.T) {
 rules:
   - {name: reads, tools: [read], effect: allow}
   - {name: lists, tools: [exec], when: 'args.command == "ls"', effect: allow}
-  - {name: moves, tools: [move], when: 'args.to != ""', effect: escalate}
+  - {name: moves, tools: [move], when: 'args.to != ""', effect: ask}
   - {name: late, tools: [late], when: 'iteration > 3', effect: allow}
 `
 	type want struct{ layer2, layer1 string }
@@ -283,7 +283,7 @@ func TestAConditionWithoutHistoryCountsNothing(t *testing.T) {
 }
 
 func TestReasonsSayWhereTheRuleStands(t *testing.T) {
-	s := mustParse(t, "taintPolicy:\n  untrusted: restrict\ntoolOverrides:\n  read: {local: confirm}\nrules:\n  - name: r\n    tools: [pay]\n    effect: deny\n")
+	s := mustParse(t, "taintPolicy:\n  untrusted: hide\ntoolOverrides:\n  read: {local: ask}\nrules:\n  - name: r\n    tools: [pay]\n    effect: deny\n")
 	for _, tt := range []struct {
 		tool  string
 		level trust.Level
@@ -301,9 +301,9 @@ func TestReasonsSayWhereTheRuleStands(t *testing.T) {
 func TestReasonsArePlainWords(t *testing.T) {
 	src := staticRules + `
 preset: interactive
-toolOverrides: {deploy: {"*": confirm, untrusted: restrict}, read: {owner: restrict}}
-strictness: [{iteration_gte: 4, taintPolicy: {external: restrict}}]
-defaultEffect: escalate
+toolOverrides: {deploy: {"*": ask, untrusted: hide}, read: {owner: hide}}
+strictness: [{iteration_gte: 4, taintPolicy: {external: hide}}]
+defaultEffect: ask
 `
 	s := mustParse(t, src)
 	for _, tt := range []struct {
@@ -313,26 +313,26 @@ defaultEffect: escalate
 		want string
 	}{
 		{"a closed level", policy.Input{Tool: "x", Taint: trust.Untrusted}, "taintPolicy.untrusted",
-			"the context holds untrusted content and taintPolicy closes every tool without an override"},
+			"the context holds untrusted content and taintPolicy denies tools without an override"},
 		{"an asking level", policy.Input{Tool: "x", Taint: trust.External}, "taintPolicy.external",
-			"the context holds external content and taintPolicy asks before any tool without an override runs"},
+			"the context holds external content and taintPolicy asks before tools without an override"},
 		{"an open level", policy.Input{Tool: "x", Taint: trust.Owner}, "taintPolicy.owner",
-			"nothing in the context is less trusted than owner and taintPolicy lets tools run"},
+			"no rule objects: nothing in the context is less trusted than owner"},
 		{"strictness", policy.Input{Tool: "x", Taint: trust.External, Iteration: 4}, "strictness.4",
-			"the context holds external content and the strictness of this iteration closes every tool without an override"},
+			"the context holds external content and the strictness of this iteration denies tools without an override"},
 		{"an asking override", policy.Input{Tool: "deploy", Taint: trust.Owner}, "toolOverrides.deploy.*",
 			"toolOverrides asks before deploy runs, whatever the context holds"},
 		{"a closing override", policy.Input{Tool: "deploy", Taint: trust.Untrusted}, "toolOverrides.deploy.untrusted",
-			"toolOverrides closes deploy while the context holds untrusted content"},
+			"toolOverrides denies deploy while the context holds untrusted content"},
 		{"an allowing override", policy.Input{Tool: "read", Taint: trust.Untrusted}, "toolOverrides.read.*",
-			"toolOverrides lets read run, whatever the context holds"},
+			"toolOverrides allows read, whatever the context holds"},
 		{"a sink", policy.Input{Tool: "send_email", Tainted: true, Taint: trust.Owner}, "taint-escalation",
-			"send_email acts on the world outside, and this context has taken in content that others control"},
+			"send_email acts on the outside world, and the agent has read content that others control"},
 		{"the trifecta", policy.Input{Tool: "send_email", Tainted: true, Sensitive: true, Taint: trust.Owner}, "lethal-trifecta",
-			"content that others control and sensitive data are both in this context, and send_email can carry data out"},
+			"the agent has read sensitive data and content that others control, and send_email can send data out"},
 		{"the default", policy.Input{Tool: "x", Taint: trust.Owner}, "defaultEffect",
-			"no rule decides this call and everything else needs a person (defaultEffect: escalate)"},
-		{"a rule without a reason", policy.Input{Tool: "pay", Taint: trust.Owner}, "rules.no-pay", "the rule no-pay refuses this call"},
+			"no rule decides this call, and the default is to ask a person (defaultEffect: ask)"},
+		{"a rule without a reason", policy.Input{Tool: "pay", Taint: trust.Owner}, "rules.no-pay", "the rule no-pay denies this call"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, r := range s.Judge(&tt.in).Reasons {

@@ -17,7 +17,7 @@ import (
 // Reserved are the top-level keys of the file that other packages read.
 func Reserved() []string {
 	return []string{
-		"server", "hooks", "store",
+		"server", "hooks",
 		"reader", "auditor", "extract", "contracts", "verifier", "telegram", "channels", "shadow", "llm", "mcp", "approvals",
 		"plugins", "console", "retention", "anchors",
 	}
@@ -37,13 +37,15 @@ func Parse(file string, src []byte) (*Set, Faults) {
 	if faults.Err() != nil {
 		return nil, public(faults)
 	}
-	return parseTree(root)
+	return parseTree(root, false)
 }
 
-func parseTree(root *configfile.Node) (*Set, Faults) {
+func parseTree(root *configfile.Node, foreign bool) (*Set, Faults) {
 	r := newReader(root)
+	r.Foreign = foreign
 	r.readGroups(root.Get("groups"))
-	r.Fields(root, r.fields())
+	r.Fields(root, r.fields(), append(slices.Clone(formerKeys), formerStore,
+		configfile.Former{Name: "classification", Now: "withoutSenderMetadata without that section", Read: r.readClassification})...)
 	r.finish()
 	r.warnReplaced()
 	r.Faults.Sort()
@@ -68,7 +70,7 @@ type reader struct {
 	annotations map[string]annotation
 	trustRules  []*trustRule
 	given       []*given.Mandate // standing
-	trifecta    Effect           // Allow: off
+	trifecta    entry            // Allow: off
 	memory      []pathPattern
 	writers     toolset
 	opened      configfile.Faults // what lets everything of a tool run
@@ -100,7 +102,7 @@ func newReader(root *configfile.Node) *reader {
 		caution:     caution{tools: map[string]bool{}},
 		box:         Box{Layer: layers[0]},
 		annotations: map[string]annotation{},
-		trifecta:    Confirm,
+		trifecta:    entry{effect: Confirm},
 		agents:      map[string]*scope{},
 		groups:      map[string]group{},
 		named:       map[string]bool{},
@@ -139,32 +141,32 @@ func newReader(root *configfile.Node) *reader {
 // fields are all keys a file may have.
 func (r *reader) fields() map[string]func(*configfile.Node) {
 	all := map[string]func(*configfile.Node){
-		"preset":           func(*configfile.Node) {}, // read first, the other keys merge over it
-		"groups":           func(*configfile.Node) {}, // read first, rules name them
-		"annotations":      r.readAnnotations,
-		"trustRules":       r.readTrustRules,
-		"standing":         r.readStanding,
-		"memoryFiles":      r.readMemoryFiles,
-		"memoryTools":      func(n *configfile.Node) { r.writers = r.toolset(n) },
-		"serverLabels":     func(n *configfile.Node) { r.labelled = r.toolset(n) },
-		"serverTrust":      func(n *configfile.Node) { r.vouched = r.toolset(n) },
-		"labelResults":     func(n *configfile.Node) { r.told = r.toolset(n) },
-		"holdResults":      func(n *configfile.Node) { r.held = r.toolset(n) },
-		"strictness":       func(n *configfile.Node) { r.later.strictness = n },
-		"agents":           func(n *configfile.Node) { r.later.agents = n },
-		"lethalTrifecta":   r.readTrifecta,
-		"classification":   r.readClassification,
-		"record":           r.readRecord,
-		"taintNotice":      r.flag(&r.settings.TaintNotice),
-		"provenanceFooter": r.flag(&r.settings.Footer),
-		"caution":          r.readCaution,
-		"taintEscalation":  r.readTaintEscalation,
-		"taskPolicy":       r.readTaskPolicy,
-		"redaction":        r.readRedaction,
-		"confine":          r.readConfine,
-		"box":              r.readBox,
-		"approvalScope":    r.word(&r.settings.ApprovalScope, "call", "turn"),
-		"taintScope":       r.word(&r.settings.TaintScope, "session", "turn"),
+		"preset":                func(*configfile.Node) {}, // read first, the other keys merge over it
+		"groups":                func(*configfile.Node) {}, // read first, rules name them
+		"annotations":           r.readAnnotations,
+		"trustRules":            r.readTrustRules,
+		"standing":              r.readStanding,
+		"memoryFiles":           r.readMemoryFiles,
+		"memoryTools":           func(n *configfile.Node) { r.writers = r.toolset(n) },
+		"serverLabels":          func(n *configfile.Node) { r.labelled = r.toolset(n) },
+		"serverTrust":           func(n *configfile.Node) { r.vouched = r.toolset(n) },
+		"labelResults":          func(n *configfile.Node) { r.told = r.toolset(n) },
+		"holdResults":           func(n *configfile.Node) { r.held = r.toolset(n) },
+		"strictness":            func(n *configfile.Node) { r.later.strictness = n },
+		"agents":                func(n *configfile.Node) { r.later.agents = n },
+		"lethalTrifecta":        r.readTrifecta,
+		"withoutSenderMetadata": func(n *configfile.Node) { r.without, _ = r.level(n) },
+		"record":                r.readRecord,
+		"taintNotice":           r.flag(&r.settings.TaintNotice),
+		"provenanceFooter":      r.flag(&r.settings.Footer),
+		"caution":               r.readCaution,
+		"taintEscalation":       r.readTaintEscalation,
+		"taskPolicy":            r.readTaskPolicy,
+		"redaction":             r.readRedaction,
+		"confine":               r.readConfine,
+		"box":                   r.readBox,
+		"approvalScope":         r.word(&r.settings.ApprovalScope, "call", "turn"),
+		"taintScope":            r.word(&r.settings.TaintScope, "session", "turn"),
 		"approvalTtlSeconds": func(n *configfile.Node) {
 			if v, ok := r.Int(n, 10, 86_400); ok {
 				r.settings.ApprovalTTL = time.Duration(v) * time.Second
@@ -188,6 +190,13 @@ func (r *reader) fields() map[string]func(*configfile.Node) {
 	return all
 }
 
+// formerKeys are those of a file, and of an agent in it, that have another name now.
+var formerKeys = []configfile.Former{{Name: "confirmTools", Now: "askTools"}}
+
+// formerStore is a section that was kept free for a setting that came as a flag.
+var formerStore = configfile.Former{Name: "store", Now: "nothing: --store and TIDEMARK_STORE say where the log is",
+	Read: func(*configfile.Node) {}}
+
 // scoped are the keys that an agent may have as well.
 func (r *reader) scoped(s *scope, prefix string) map[string]func(*configfile.Node) {
 	own := &s.layers[len(s.layers)-1]
@@ -198,7 +207,7 @@ func (r *reader) scoped(s *scope, prefix string) map[string]func(*configfile.Nod
 		"rules":            func(n *configfile.Node) { own.rules = r.readRules(n, prefix) },
 		"policies":         func(n *configfile.Node) { s.policies = append(s.policies, r.readPolicies(n, prefix)...) },
 		"defaultEffect":    func(n *configfile.Node) { r.readDefaultEffect(n, own) },
-		"confirmTools":     func(n *configfile.Node) { r.readConfirmTools(n, s) },
+		"askTools":         func(n *configfile.Node) { r.readAskTools(n, s) },
 		"maxIterations":    func(n *configfile.Node) { r.readMaxIterations(n, s) },
 		"warrants":         func(n *configfile.Node) { s.needs = r.readWarrants(n, s.needs, prefix+"warrants.") },
 	}
@@ -313,11 +322,23 @@ func (r *reader) level(n *configfile.Node) (trust.Level, bool) {
 	return levels[i], true
 }
 
-// mode reads allow, confirm or restrict.
-func (r *reader) mode(n *configfile.Node) (Effect, bool) {
-	i, ok := r.Choice(n, "allow", "confirm", "restrict")
-	return looser[i], ok
-}
+// The words of a file for what becomes of a call, the loosest first. A call that is denied is refused, and its tool stays in the
+// agent's list; hide takes the tool out of the list too.
+var (
+	modeWords   = []string{"allow", "ask", "deny", "hide"}
+	effectWords = modeWords[:3]
+	heldWords   = modeWords[1:3]
+	looser      = [...]Effect{Allow, Confirm, Deny, Deny}
+)
 
-// looser are the effects that files have words for, the loosest first.
-var looser = [...]Effect{Allow, Confirm, Deny}
+// formerModes and formerEffects are the words of files from before.
+var (
+	formerModes   = []configfile.Former{{Name: "confirm", Now: "ask"}, {Name: "restrict", Now: "hide"}}
+	formerEffects = []configfile.Former{{Name: "escalate", Now: "ask"}}
+)
+
+// mode reads what becomes of the calls of a tool in some context.
+func (r *reader) mode(n *configfile.Node) (entry, bool) {
+	i, ok := r.Word(n, modeWords, formerModes...)
+	return entry{effect: looser[i], shows: modeWords[i] == "deny", pos: n.Pos, given: ok}, ok
+}

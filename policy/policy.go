@@ -21,7 +21,7 @@ type Effect uint8
 
 // The effects, strictest first.
 const (
-	Deny     Effect = iota // no, and no approval can change it (mode restrict)
+	Deny     Effect = iota // no, and no approval can change it
 	Confirm                // held until a person approves
 	Confined               // it runs, in a box and nowhere else; no rule says so, only the monitor does
 	Allow
@@ -37,7 +37,7 @@ func (e Effect) String() string {
 	return effectNames[Deny]
 }
 
-// Mode is the effect's name in policy files: allow, confirm or restrict.
+// Mode is the effect's name where a program reads what a policy says of a level: allow, confirm or restrict.
 func (e Effect) Mode() string {
 	if e == Confirm || e == Allow {
 		return effectNames[e]
@@ -184,7 +184,7 @@ type Settings struct {
 	ApprovalScope  string        // "call" (default) or "turn" (the seed's reading)
 	MaxIterations  int           // model calls of a turn; 0: as many as it takes
 	TaintScope     string        // "session" (default) or "turn" (the seed's reading)
-	HideConfirm    bool          // confirmTools: hidden
+	HideConfirm    bool          // askTools: hidden
 	TaintNotice    bool          // HOOK-16
 	Footer         bool          // HOOK-16
 	Previews       bool          // keep redacted previews of content

@@ -21,7 +21,7 @@ func (r *reader) readAgents(n *configfile.Node) {
 		for _, name := range AgentReserved() {
 			fields[name] = func(*configfile.Node) {}
 		}
-		r.Fields(k.Value, fields)
+		r.Fields(k.Value, fields, formerKeys...)
 		r.tightLevels(keysOf(k.Value.Get("taintPolicy")), s, prefix)
 		for _, t := range keysOf(k.Value.Get("toolOverrides")) {
 			for _, e := range keysOf(t.Value) {
@@ -29,7 +29,7 @@ func (r *reader) readAgents(n *configfile.Node) {
 			}
 		}
 		if v := k.Value.Get("defaultEffect"); v != nil && s.layers[1].def > base.layers[0].def {
-			r.loosens(v, [...]string{"deny", "escalate"}[base.layers[0].def])
+			r.loosens(v, [...]string{"deny", "ask"}[base.layers[0].def])
 		}
 		r.agents[k.Name] = s
 	}
@@ -51,8 +51,8 @@ func (r *reader) tightLevels(keys []configfile.Key, s *scope, prefix string) {
 		e := s.levels[l]
 		switch {
 		case err != nil || !e.given:
-		case e.effect > levels[l].effect:
-			r.loosens(k.Value, levels[l].effect.Mode())
+		case levels[l].stricter(e):
+			r.loosens(k.Value, levels[l].word())
 		default:
 			levels[l] = e
 		}
@@ -62,7 +62,7 @@ func (r *reader) tightLevels(keys []configfile.Key, s *scope, prefix string) {
 	}
 	for _, l := range trust.Levels() {
 		s.levels[l] = entry{}
-		if levels[l].effect < s.parent.levels[l].effect {
+		if levels[l].stricter(s.parent.levels[l]) {
 			s.levels[l] = levels[l]
 		}
 	}
@@ -71,18 +71,20 @@ func (r *reader) tightLevels(keys []configfile.Key, s *scope, prefix string) {
 // tightOverride warns about an agent's override that is looser than the file's
 // mode somewhere. It needs no removal: scope.mode takes the stricter of both.
 func (r *reader) tightOverride(name string, k configfile.Key, s *scope) {
-	looser, stays := false, Allow
+	looser, stays := false, entry{effect: Allow}
 	for _, l := range trust.Levels() {
 		if k.Name != l.String() && (k.Name != "*" || s.overrides[name].level[l].given) {
 			continue
 		}
 		own, base := s.overrides[name].at(l), s.parent.mode(name, l, 0)
-		if own.given && own.effect > base.effect {
-			looser, stays = true, stays.Stricter(base.effect)
+		if own.given && base.stricter(own) {
+			if looser = true; base.stricter(stays) {
+				stays = base
+			}
 		}
 	}
 	if looser {
-		r.loosens(k.Value, stays.Mode())
+		r.loosens(k.Value, stays.word())
 		return
 	}
 	said := s.parent.overrides[name].at(trust.Untrusted).given

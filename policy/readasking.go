@@ -101,16 +101,25 @@ func (r *reader) readCaution(n *configfile.Node) {
 			}
 		},
 		"window":   r.word(&a.Window, "last", "turn", "session"),
-		"failMode": r.word(&a.FailMode, "block", "warn", "allow"),
-		"onBlock":  r.closing(&a.OnBlock),
-	})
+		"failMode": r.failMode(&a.FailMode),
+		"effect":   r.closing(&a.OnBlock),
+	}, configfile.Former{Name: "onBlock", Now: "effect"})
 }
 
 // closing reads what happens to a call that is turned down: ask the owner, or no.
 func (r *reader) closing(to *Effect) func(*configfile.Node) {
 	return func(n *configfile.Node) {
-		if i, ok := r.Choice(n, "confirm", "deny"); ok {
+		if i, ok := r.Word(n, heldWords, formerModes[:1]...); ok {
 			*to = Confirm - Effect(i)
+		}
+	}
+}
+
+// failMode reads what becomes of a call that the auditor did not answer about.
+func (r *reader) failMode(to *string) func(*configfile.Node) {
+	return func(n *configfile.Node) {
+		if i, ok := r.Word(n, []string{"deny", "warn", "allow"}, configfile.Former{Name: "block", Now: "deny"}); ok {
+			*to = [...]string{"block", "warn", "allow"}[i]
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (r *reader) readReaders(n *configfile.Node, t *trustRule) {
 // readOtherwise reads what becomes of a call that would tell somebody else.
 func (r *reader) readOtherwise(n *configfile.Node, t *trustRule, item *configfile.Node) {
 	if t.otherwise, _ = r.effect(n); item.Get("readers") == nil || t.otherwise == Allow {
-		r.Errorf(n.Pos, "%s is what becomes of a call that others than the readers would read: deny or escalate", n.Path)
+		r.Errorf(n.Pos, "%s is what becomes of a call that others than the readers would read: ask or deny", n.Path)
 	}
 }
 

@@ -25,7 +25,7 @@ func (r *reader) levelModes(n *configfile.Node) map[trust.Level]entry {
 	for _, l := range trust.Levels() {
 		fields[l.String()] = func(v *configfile.Node) {
 			if e, ok := r.mode(v); ok {
-				out[l] = entry{effect: e, pos: v.Pos, given: true}
+				out[l] = e
 			}
 		}
 	}
@@ -40,11 +40,10 @@ func (r *reader) monotone(levels *[trust.NumLevels]entry, path string, rule func
 	before := levels[trust.System]
 	for _, l := range trust.Levels() {
 		e := levels[l]
-		if e.effect > before.effect {
+		if before.stricter(e) {
 			at := cmp.Or(e.pos, before.pos)
-			r.Warnf(at, "%s.%s is %s but a more trusted level is %s: corrected to %s",
-				path, l, e.effect.Mode(), before.effect.Mode(), before.effect.Mode())
-			e = entry{effect: before.effect, rule: rule(l), pos: at, given: true}
+			r.Warnf(at, "%s.%s is %s but a more trusted level is %s: corrected to %s", path, l, e.word(), before.word(), before.word())
+			e = entry{effect: before.effect, shows: before.shows, rule: rule(l), pos: at, given: true}
 			levels[l] = e
 		}
 		before = e
@@ -86,13 +85,15 @@ func (r *reader) override(n *configfile.Node, rule string) override {
 	var o override
 	fields := map[string]func(*configfile.Node){"*": func(v *configfile.Node) {
 		if e, ok := r.mode(v); ok {
-			o.any = entry{effect: e, rule: rule + "*", pos: v.Pos, given: true}
+			e.rule = rule + "*"
+			o.any = e
 		}
 	}}
 	for _, l := range trust.Levels() {
 		fields[l.String()] = func(v *configfile.Node) {
 			if e, ok := r.mode(v); ok {
-				o.level[l] = entry{effect: e, rule: rule + l.String(), pos: v.Pos, given: true}
+				e.rule = rule + l.String()
+				o.level[l] = e
 			}
 		}
 	}
@@ -109,7 +110,7 @@ func (r *reader) mergeOverride(old, given override, k configfile.Key) override {
 		switch {
 		case given.level[l].given:
 			out.level[l] = given.level[l]
-		case given.any.given && old.level[l].given && given.any.effect <= old.level[l].effect:
+		case given.any.given && old.level[l].given && !old.level[l].stricter(given.any):
 			out.level[l] = given.any
 		case given.any.given && old.level[l].given:
 			kept += " " + l.String()
@@ -151,7 +152,7 @@ func (r *reader) readDefaultEffect(n *configfile.Node, own *layer) {
 	}
 }
 
-func (r *reader) readConfirmTools(n *configfile.Node, s *scope) {
+func (r *reader) readAskTools(n *configfile.Node, s *scope) {
 	i, ok := r.Choice(n, "visible", "hidden")
 	switch {
 	case !ok:
@@ -213,10 +214,10 @@ func (r *reader) tighten(levels *[trust.NumLevels]entry, modes map[trust.Level]e
 		e, ok := modes[l]
 		switch {
 		case !ok:
-		case e.effect > levels[l].effect:
+		case levels[l].stricter(e):
 			r.Warnf(n.Get("taintPolicy").Get(l.String()).Pos, "%s.taintPolicy.%s is looser than %s, which holds before: corrected to %s",
-				n.Path, l, levels[l].effect.Mode(), levels[l].effect.Mode())
-		case e.effect < levels[l].effect:
+				n.Path, l, levels[l].word(), levels[l].word())
+		case e.stricter(levels[l]):
 			e.rule = rule
 			levels[l] = e
 		}

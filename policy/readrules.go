@@ -10,9 +10,9 @@ import (
 // it could concern.
 const maxRules = 1000
 
-// effect reads allow, deny or escalate.
+// effect reads allow, ask or deny.
 func (r *reader) effect(n *configfile.Node) (Effect, bool) {
-	i, ok := r.Choice(n, "allow", "escalate", "deny")
+	i, ok := r.Word(n, effectWords, formerEffects...)
 	return looser[i], ok
 }
 
@@ -66,7 +66,7 @@ func (r *reader) readRules(n *configfile.Node, prefix string) []*rule {
 		})
 		r.looksBack(item, u, &past)
 		if item.Get("effect") == nil {
-			r.Errorf(item.Pos, "%s needs an effect: allow, deny or escalate", item.Path)
+			r.Errorf(item.Pos, "%s needs an effect: allow, ask or deny", item.Path)
 		}
 		if u.reason.Text == "" && u.past != nil {
 			u.reason.Text = u.past.text(name)

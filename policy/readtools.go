@@ -286,8 +286,9 @@ func (r *reader) patterns(n *configfile.Node, t *trustRule, kind subjectKind) {
 }
 
 func (r *reader) readTrifecta(n *configfile.Node) {
-	if i, ok := r.Choice(n, "off", "confirm", "restrict"); ok {
-		r.trifecta = looser[i]
+	words := append([]string{"off"}, modeWords[1:]...)
+	if i, ok := r.Word(n, words, formerModes...); ok {
+		r.trifecta = entry{effect: looser[i], shows: words[i] == "deny"}
 	}
 }
 

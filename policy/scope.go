@@ -13,6 +13,25 @@ type entry struct {
 	pos    configfile.Pos // zero for what is shipped
 	given  bool
 	floor  bool // of a shipped override: never looser than the level's mode
+	shows  bool // of Deny: the tool stays in the agent's list
+}
+
+// word is the entry as a file says it.
+func (e entry) word() string {
+	switch {
+	case e.effect == Allow:
+		return "allow"
+	case e.effect == Confirm:
+		return "ask"
+	case e.shows:
+		return "deny"
+	}
+	return "hide"
+}
+
+// stricter reports whether the entry leaves less than another one.
+func (e entry) stricter(than entry) bool {
+	return e.effect < than.effect || e.effect == than.effect && than.shows && !e.shows
 }
 
 // override is what toolOverrides say about one tool.
@@ -102,7 +121,7 @@ func (s *scope) mode(name string, l trust.Level, iteration int) entry {
 				level = st.levels[l]
 			}
 		}
-		if !own.given || own.floor && level.effect < own.effect {
+		if !own.given || own.floor && level.stricter(own) {
 			return level
 		}
 		return own
@@ -111,7 +130,7 @@ func (s *scope) mode(name string, l trust.Level, iteration int) entry {
 	if o := s.parent.overrides[name].at(l); !own.given && (!o.given || o.floor) {
 		own = s.levels[l]
 	}
-	if own.given && own.effect < base.effect {
+	if own.given && own.stricter(base) {
 		return own
 	}
 	return base

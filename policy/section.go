@@ -47,5 +47,5 @@ func (s Section) Parse(file string, src []byte) (*Set, Faults) {
 		preset := &configfile.Node{Kind: configfile.String, Pos: at.Pos, Path: "preset", Text: s.Preset}
 		own.Keys = append(own.Keys, configfile.Key{Name: "preset", Pos: at.Pos, Value: preset})
 	}
-	return parseTree(own)
+	return parseTree(own, true)
 }

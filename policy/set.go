@@ -59,7 +59,7 @@ type Set struct {
 type facts struct {
 	annotations map[string]annotation
 	trustRules  []*trustRule
-	trifecta    Effect
+	trifecta    entry
 	memory      []pathPattern
 	writers     toolset
 	labelled    toolset

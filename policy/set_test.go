@@ -13,23 +13,23 @@ import (
 )
 
 func TestVersionFollowsTheMeaning(t *testing.T) {
-	base := mustParse(t, "taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 5\n").Version()
+	base := mustParse(t, "taintPolicy: {shared: allow, external: ask}\nmaxIterations: 5\n").Version()
 	if len(base) != 16 || strings.Trim(base, "0123456789abcdef") != "" {
 		t.Errorf("got version %q, want 16 hexadecimal digits", base)
 	}
 	for _, same := range []string{
-		"# a comment\nmaxIterations: 0x5\ntaintPolicy:\n  external: 'confirm'\n  shared: allow\n",
-		`{"maxIterations": 5, "taintPolicy": {"external": "confirm", "shared": "allow"}}`,
-		"taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 5\nserver: {listen: x}\n",
+		"# a comment\nmaxIterations: 0x5\ntaintPolicy:\n  external: 'ask'\n  shared: allow\n",
+		`{"maxIterations": 5, "taintPolicy": {"external": "ask", "shared": "allow"}}`,
+		"taintPolicy: {shared: allow, external: ask}\nmaxIterations: 5\nserver: {listen: x}\n",
 	} {
 		if got := mustParse(t, same).Version(); got != base {
 			t.Errorf("%s: got another version", same)
 		}
 	}
 	for _, other := range []string{
-		"", "taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 6\n", "taintPolicy: {shared: allow, external: confirm}\n",
-		"taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 5\npreset: permissive\n",
-		"taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 5\nrules: [{name: a, effect: deny}, {name: b, effect: deny}]\n",
+		"", "taintPolicy: {shared: allow, external: ask}\nmaxIterations: 6\n", "taintPolicy: {shared: allow, external: ask}\n",
+		"taintPolicy: {shared: allow, external: ask}\nmaxIterations: 5\npreset: permissive\n",
+		"taintPolicy: {shared: allow, external: ask}\nmaxIterations: 5\nrules: [{name: a, effect: deny}, {name: b, effect: deny}]\n",
 	} {
 		if got := mustParse(t, other).Version(); got == base {
 			t.Errorf("%q has the same version", other)
@@ -67,7 +67,7 @@ annotations: {gamma: {}}
 }
 
 func TestWarningsStayWithTheSet(t *testing.T) {
-	s, faults := policy.Parse("p.yaml", []byte("preset: classic\ntaintPolicy: {shared: restrict}\n"))
+	s, faults := policy.Parse("p.yaml", []byte("preset: classic\ntaintPolicy: {shared: hide}\n"))
 	if len(s.Warnings()) != 2 || len(faults) != 2 || !s.Warnings()[0].Warning {
 		t.Errorf("got %v, want the two corrected levels", s.Warnings())
 	}
@@ -80,13 +80,13 @@ func TestWarningsStayWithTheSet(t *testing.T) {
 // they said so themselves.
 func TestATaintPolicyOverATableIsWarnedAbout(t *testing.T) {
 	for text, want := range map[string]int{
-		"taintPolicy: {shared: allow}\n":                           1,
-		"preset: strict\ntaintPolicy: {untrusted: restrict}\n":     1,
-		"preset: classic\ntaintPolicy: {shared: confirm}\n":        0,
-		"preset: permissive\ntaintPolicy: {untrusted: restrict}\n": 0,
-		"taintPolicy: {}\n": 1, // no level is named, and the table is gone all the same
-		"agents: {helper: {taintPolicy: {shared: restrict}}}\n":              0,
-		"toolOverrides: {exec: {external: restrict, untrusted: restrict}}\n": 0,
+		"taintPolicy: {shared: allow}\n":                             1,
+		"preset: strict\ntaintPolicy: {untrusted: hide}\n":           1,
+		"preset: classic\ntaintPolicy: {shared: ask}\n":              0,
+		"preset: permissive\ntaintPolicy: {untrusted: hide}\n":       0,
+		"taintPolicy: {}\n":                                          1, // no level is named, and the table is gone all the same
+		"agents: {helper: {taintPolicy: {shared: hide}}}\n":          0,
+		"toolOverrides: {exec: {external: hide, untrusted: hide}}\n": 0,
 	} {
 		got := 0
 		s, _ := policy.Parse("p.yaml", []byte(text))
@@ -110,7 +110,7 @@ func TestParseTakesNothingForAnEmptyFile(t *testing.T) {
 
 // A set is shared by all sessions: its memory of tools must be safe, and bounded.
 func TestASetIsSafeForConcurrentUse(t *testing.T) {
-	s := mustParse(t, "rules: [{name: r, tools: ['mcp__*'], when: 'args.x == 1', effect: deny}, {name: all, tools: ['tool_*'], effect: escalate}]")
+	s := mustParse(t, "rules: [{name: r, tools: ['mcp__*'], when: 'args.x == 1', effect: deny}, {name: all, tools: ['tool_*'], effect: ask}]")
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -136,7 +136,7 @@ func TestALongNameIsJudgedLikeAnyOther(t *testing.T) {
 }
 
 func TestJudgeAndTraitsDoNotAllocate(t *testing.T) {
-	s := mustParse(t, seedPolicies+"rules: [{name: r, tools: ['mcp__*'], effect: escalate}]\n")
+	s := mustParse(t, seedPolicies+"rules: [{name: r, tools: ['mcp__*'], effect: ask}]\n")
 	args := tool.NewArgs([]byte(`{"url":"https://example.com"}`))
 	for _, in := range []policy.Input{
 		{Tool: "read", Taint: trust.Untrusted, Args: &args}, {Tool: "exec", Taint: trust.External, Levels: 0b10, Iteration: 3, Args: &args},

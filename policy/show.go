@@ -32,7 +32,7 @@ func PresetText(name string) (string, error) {
 	var b strings.Builder
 	b.WriteString("# By the level of the context alone.\ntaintPolicy:\n")
 	for j, l := range trust.Levels() {
-		fmt.Fprintf(&b, "  %s: %s\n", l, presets[i].modes[j].Mode())
+		fmt.Fprintf(&b, "  %s: %s\n", l, entry{effect: presets[i].modes[j]}.word())
 	}
 	fmt.Fprintf(&b, "maxIterations: %d\n", presets[i].cap)
 	return b.String(), nil

@@ -12,18 +12,18 @@ import (
 func ruleText(name string, e Effect) string {
 	switch e {
 	case Deny:
-		return "the rule " + name + " refuses this call"
+		return "the rule " + name + " denies this call"
 	case Confirm:
-		return "the rule " + name + " wants a person to look at this call first"
+		return "the rule " + name + " asks a person about this call first"
 	}
-	return "the rule " + name + " lets this call run"
+	return "the rule " + name + " allows this call"
 }
 
 func defaultText(e Effect) string {
 	if e == Deny {
-		return "no rule allows this call and everything else is refused (defaultEffect: deny)"
+		return "no rule allows this call, and the default is to deny (defaultEffect: deny)"
 	}
-	return "no rule decides this call and everything else needs a person (defaultEffect: escalate)"
+	return "no rule decides this call, and the default is to ask a person (defaultEffect: ask)"
 }
 
 // modeText explains an entry of taintPolicy, toolOverrides or strictness.
@@ -36,11 +36,11 @@ func modeText(e entry, name string, l trust.Level) string {
 		}
 		switch e.effect {
 		case Deny:
-			return holds + " and " + who + " closes every tool without an override"
+			return holds + " and " + who + " denies tools without an override"
 		case Confirm:
-			return holds + " and " + who + " asks before any tool without an override runs"
+			return holds + " and " + who + " asks before tools without an override"
 		}
-		return "nothing in the context is less trusted than " + l.String() + " and " + who + " lets tools run"
+		return "no rule objects: nothing in the context is less trusted than " + l.String()
 	}
 	while := ", whatever the context holds"
 	if !strings.HasSuffix(e.rule, ".*") {
@@ -48,11 +48,11 @@ func modeText(e entry, name string, l trust.Level) string {
 	}
 	switch e.effect {
 	case Deny:
-		return "toolOverrides closes " + name + while
+		return "toolOverrides denies " + name + while
 	case Confirm:
 		return "toolOverrides asks before " + name + " runs" + while
 	}
-	return "toolOverrides lets " + name + " run" + while
+	return "toolOverrides allows " + name + while
 }
 
 // policyText is the reason of a declarative policy that gives none.
@@ -71,7 +71,7 @@ func policyText(p *declared) string {
 		when = append(when, fmt.Sprintf("the turn is at iteration %d or later", p.from))
 	}
 	if p.when != nil {
-		when = append(when, "its expression holds")
+		when = append(when, "its condition is true")
 	}
 	if len(when) == 0 {
 		return "this policy always applies"
@@ -80,11 +80,11 @@ func policyText(p *declared) string {
 }
 
 func sinkText(name string) string {
-	return name + " acts on the world outside, and this context has taken in content that others control"
+	return name + " acts on the outside world, and the agent has read content that others control"
 }
 
 func trifectaText(name string) string {
-	return "content that others control and sensitive data are both in this context, and " + name + " can carry data out"
+	return "the agent has read sensitive data and content that others control, and " + name + " can send data out"
 }
 
 func errorText(err error) string {
@@ -92,10 +92,10 @@ func errorText(err error) string {
 }
 
 func laterText(rule string) string {
-	return rule + " looks at every text, and a word of the command is decided only when it runs: whether it applies is for a person to see"
+	return rule + " looks at all texts, and a part of this command is known only when it runs: a person must check whether the rule applies"
 }
 
 func largeText(rule string) string {
-	return fmt.Sprintf("%s looks at an argument of more than %d KiB, too large for a condition: whether it applies is for a person to see",
+	return fmt.Sprintf("%s looks at an argument of more than %d KiB, too large for a condition: a person must check if it applies",
 		rule, maxArgs>>10)
 }

@@ -70,7 +70,7 @@ func TestTheTwoAxesAreIndependent(t *testing.T) {
 			t.Errorf("%s: changing its response changed its permission: %s, was %s", name, got, want)
 		}
 	}
-	s = mustParse(t, `toolOverrides: {exec: {"*": restrict}, web_fetch: {"*": confirm}}`)
+	s = mustParse(t, `toolOverrides: {exec: {"*": hide}, web_fetch: {"*": ask}}`)
 	for _, name := range []string{"exec", "web_fetch"} {
 		if got, want := s.Traits(name, nil), base.Traits(name, nil); got != want {
 			t.Errorf("%s: changing its permission changed its response: %+v", name, got)

@@ -13,9 +13,9 @@ import (
 	"iter"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -52,27 +52,27 @@ const Plain = "preset: classic"
 const Shipped = ""
 
 // NewMonitor makes a monitor with a policy file over a store, which keeps what was read, sealed, as a server's does.
-func NewMonitor(file string, store tidemark.Store) (*tidemark.Monitor, error) {
+func NewMonitor(file string, store engine.Store) (*engine.Monitor, error) {
 	return newMonitor(file, store, []byte("the key of a benchmark"))
 }
 
 // NewForgetful makes one that keeps nothing of what was read.
-func NewForgetful(file string, store tidemark.Store) (*tidemark.Monitor, error) {
+func NewForgetful(file string, store engine.Store) (*engine.Monitor, error) {
 	return newMonitor(file, store, nil)
 }
 
-func newMonitor(file string, store tidemark.Store, key []byte) (*tidemark.Monitor, error) {
+func newMonitor(file string, store engine.Store, key []byte) (*engine.Monitor, error) {
 	set, faults := policy.Parse("bench.yaml", []byte(file))
 	if err := faults.Err(); err != nil {
 		return nil, fmt.Errorf("parse policy: %w", err)
 	}
-	return tidemark.New(tidemark.Options{Policy: set, Store: store, Now: time.Now, Rand: rand.Reader, Key: key})
+	return engine.New(engine.Options{Policy: set, Store: store, Now: time.Now, Rand: rand.Reader, Key: key})
 }
 
 // Begin opens a turn of somebody who is not the owner: the context is external.
-func Begin(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error) {
-	ref := tidemark.Ref{Session: session, Turn: "turn"}
-	open, err := m.Begin(ctx, tidemark.Turn{Ref: ref, Sender: trust.Sender{Provider: "chat", ID: "somebody"}})
+func Begin(ctx context.Context, m *engine.Monitor, session string) (engine.Ref, error) {
+	ref := engine.Ref{Session: session, Turn: "turn"}
+	open, err := m.Begin(ctx, engine.Turn{Ref: ref, Sender: trust.Sender{Provider: "chat", ID: "somebody"}})
 	if err != nil {
 		return ref, err
 	}
@@ -84,17 +84,17 @@ func Begin(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.R
 
 // BeginAsked opens a turn of the owner's who asks for the call, and lets the agent read a page
 // that somebody else wrote: from then on calls need a warrant, and this one has it.
-func BeginAsked(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error) {
-	ref := tidemark.Ref{Session: session, Turn: "turn"}
+func BeginAsked(ctx context.Context, m *engine.Monitor, session string) (engine.Ref, error) {
+	ref := engine.Ref{Session: session, Turn: "turn"}
 	said := "Read " + URL + " and tell me who is paid most"
-	if _, err := m.Begin(ctx, tidemark.Turn{Ref: ref, Sender: trust.Sender{Provider: "chat", ID: "owner", IsOwner: true}, Message: &said}); err != nil {
+	if _, err := m.Begin(ctx, engine.Turn{Ref: ref, Sender: trust.Sender{Provider: "chat", ID: "owner", IsOwner: true}, Message: &said}); err != nil {
 		return ref, err
 	}
 	if err := Decide(ctx, m, ref, Call(), policy.Allow); err != nil {
 		return ref, err
 	}
 	page := tool.Result{CallID: "call-1", Name: Tool, Args: Call().Args, Content: []byte("The office moves in autumn, as everybody knows by now.")}
-	_, err := m.Observe(ctx, tidemark.Observation{Ref: ref, Result: page})
+	_, err := m.Observe(ctx, engine.Observation{Ref: ref, Result: page})
 	return ref, err
 }
 
@@ -104,19 +104,19 @@ func Send() tool.Call {
 }
 
 // BeginSend opens a turn of the owner's who asks for that e-mail after a page was read.
-func BeginSend(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error) {
+func BeginSend(ctx context.Context, m *engine.Monitor, session string) (engine.Ref, error) {
 	ref, err := BeginAsked(ctx, m, session)
 	if err != nil {
 		return ref, err
 	}
 	said := "Send ada@home.example an e-mail with the subject Payroll that says: Grace is paid most."
-	_, err = m.Begin(ctx, tidemark.Turn{Ref: tidemark.Ref{Session: session, Turn: "next"},
+	_, err = m.Begin(ctx, engine.Turn{Ref: engine.Ref{Session: session, Turn: "next"},
 		Sender: trust.Sender{Provider: "chat", ID: "owner", IsOwner: true}, Message: &said})
-	return tidemark.Ref{Session: session, Turn: "next"}, err
+	return engine.Ref{Session: session, Turn: "next"}, err
 }
 
 // Decide asks and checks the answer; an allowed call redeems its permit.
-func Decide(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref, call tool.Call, want policy.Effect) error {
+func Decide(ctx context.Context, m *engine.Monitor, ref engine.Ref, call tool.Call, want policy.Effect) error {
 	v, err := m.Decide(ctx, ref, call)
 	if err != nil {
 		return err
@@ -133,10 +133,10 @@ func Decide(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref, call too
 // Nowhere is a store that keeps nothing: what is left is the decision itself.
 type Nowhere struct{}
 
-// Append implements tidemark.Store.
+// Append implements engine.Store.
 func (Nowhere) Append(context.Context, string, uint64, []*event.Event) error { return nil }
 
-// Load implements tidemark.Store.
+// Load implements engine.Store.
 func (Nowhere) Load(context.Context, string, uint64) iter.Seq2[audit.Record, error] {
 	return func(func(audit.Record, error) bool) {}
 }

@@ -9,7 +9,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver our own store uses
 
-	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/audit"
 )
 
 // bare is the least a durable log needs: one table with the columns and the key of ours,

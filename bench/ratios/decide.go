@@ -8,8 +8,8 @@ import (
 
 	"cel.dev/cel-go/common/types"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/bench/question"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -44,7 +44,7 @@ func decideSendVsRead(ctx context.Context) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	of := func(ref tidemark.Ref, call tool.Call) side {
+	of := func(ref engine.Ref, call tool.Call) side {
 		return run(func(b *testing.B) {
 			for b.Loop() {
 				if v, err := m.Decide(ctx, ref, call); err != nil || v.Effect != policy.Allow {
@@ -57,7 +57,7 @@ func decideSendVsRead(ctx context.Context) (result, error) {
 }
 
 // begins opens the session that is asked about.
-type begins func(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error)
+type begins func(ctx context.Context, m *engine.Monitor, session string) (engine.Ref, error)
 
 func againstCEL(ctx context.Context, file string, want policy.Effect, begin begins) (result, error) {
 	program, err := question.NewProgram()
@@ -112,7 +112,7 @@ func decideGrowth(ctx context.Context) (result, error) {
 	generation := 0
 	// Both sides make new sessions before the clock starts, or only the young one would
 	// pay for the garbage that leaves behind.
-	measure := func(pick func(young []tidemark.Ref) []tidemark.Ref) side {
+	measure := func(pick func(young []engine.Ref) []engine.Ref) side {
 		return func() (float64, error) {
 			var total float64
 			for range repeats {
@@ -131,14 +131,14 @@ func decideGrowth(ctx context.Context) (result, error) {
 		}
 	}
 	return compare(
-		measure(func([]tidemark.Ref) []tidemark.Ref { return old }),
-		measure(func(young []tidemark.Ref) []tidemark.Ref { return young }),
+		measure(func([]engine.Ref) []engine.Ref { return old }),
+		measure(func(young []engine.Ref) []engine.Ref { return young }),
 	)
 }
 
 // grow begins sessions and lets each judge calls until it has that many events.
-func grow(ctx context.Context, m *tidemark.Monitor, name string, events int) ([]tidemark.Ref, error) {
-	refs := make([]tidemark.Ref, aged)
+func grow(ctx context.Context, m *engine.Monitor, name string, events int) ([]engine.Ref, error) {
+	refs := make([]engine.Ref, aged)
 	call := question.Call()
 	for i := range refs {
 		var err error
@@ -155,7 +155,7 @@ func grow(ctx context.Context, m *tidemark.Monitor, name string, events int) ([]
 }
 
 // ask times a few decisions in each session, in nanoseconds each.
-func ask(ctx context.Context, m *tidemark.Monitor, refs []tidemark.Ref) (float64, error) {
+func ask(ctx context.Context, m *engine.Monitor, refs []engine.Ref) (float64, error) {
 	call := question.Call()
 	start := time.Now()
 	for range asked {

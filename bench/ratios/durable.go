@@ -9,13 +9,13 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/bench/question"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/postgres"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/postgres"
-	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 func procs() int { return runtime.GOMAXPROCS(0) }
@@ -60,7 +60,7 @@ func durableVsBare(ctx context.Context) (_ result, err error) {
 }
 
 // open makes a monitor over a log, with a session for each client.
-func open(ctx context.Context, log tidemark.Store) (*tidemark.Monitor, []tidemark.Ref, error) {
+func open(ctx context.Context, log engine.Store) (*engine.Monitor, []engine.Ref, error) {
 	m, err := question.NewMonitor(question.Plain, log)
 	if err != nil {
 		return nil, nil, err
@@ -70,7 +70,7 @@ func open(ctx context.Context, log tidemark.Store) (*tidemark.Monitor, []tidemar
 }
 
 // decisions is one durable decision after the other, by every client in a session of its own.
-func decisions(ctx context.Context, m *tidemark.Monitor, of func(client int) tidemark.Ref) side {
+func decisions(ctx context.Context, m *engine.Monitor, of func(client int) engine.Ref) side {
 	return run(func(b *testing.B) {
 		call := question.Call()
 		together(b, func(client int) error { return question.Decide(ctx, m, of(client), call, policy.Allow) })
@@ -95,8 +95,8 @@ func hotVsMany(ctx context.Context) (_ result, err error) {
 		return result{}, err
 	}
 	return rates(compare(
-		decisions(ctx, m, func(int) tidemark.Ref { return refs[0] }),
-		decisions(ctx, m, func(client int) tidemark.Ref { return refs[client] }),
+		decisions(ctx, m, func(int) engine.Ref { return refs[0] }),
+		decisions(ctx, m, func(client int) engine.Ref { return refs[client] }),
 	))
 }
 
@@ -123,21 +123,21 @@ func postgresVsSQLite(ctx context.Context) (_ result, err error) {
 	}
 	defer func() { err = errors.Join(err, ours.Close()) }()
 	var sides [2]side
-	for i, log := range []tidemark.Store{ours, theirs} {
+	for i, log := range []engine.Store{ours, theirs} {
 		m, refs, err := open(ctx, log)
 		if err != nil {
 			return result{}, err
 		}
-		sides[i] = decisions(ctx, m, func(client int) tidemark.Ref { return refs[client] })
+		sides[i] = decisions(ctx, m, func(client int) engine.Ref { return refs[client] })
 	}
 	return rates(compare(sides[0], sides[1]))
 }
 
 // begin opens one session for each client.
 func begin(
-	ctx context.Context, m *tidemark.Monitor, one func(context.Context, *tidemark.Monitor, string) (tidemark.Ref, error),
-) ([]tidemark.Ref, error) {
-	refs := make([]tidemark.Ref, 2*clients)
+	ctx context.Context, m *engine.Monitor, one func(context.Context, *engine.Monitor, string) (engine.Ref, error),
+) ([]engine.Ref, error) {
+	refs := make([]engine.Ref, 2*clients)
 	for i := range refs {
 		var err error
 		if refs[i], err = one(ctx, m, fmt.Sprintf("session-%d", i)); err != nil {
@@ -148,7 +148,7 @@ func begin(
 }
 
 // decisionRecord makes a decision and reads back what was written for it.
-func decisionRecord(ctx context.Context, m *tidemark.Monitor, log *sqlite.Store, ref tidemark.Ref) (audit.Record, error) {
+func decisionRecord(ctx context.Context, m *engine.Monitor, log *sqlite.Store, ref engine.Ref) (audit.Record, error) {
 	if err := question.Decide(ctx, m, ref, question.Call(), policy.Allow); err != nil {
 		return audit.Record{}, err
 	}

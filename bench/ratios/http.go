@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/bench/question"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
 // token guards the API; the bare handler takes it and looks away.
@@ -94,14 +94,14 @@ func httpMemoryVsBare(ctx context.Context) (result, error) {
 // setup is a policy and how its sessions begin.
 type setup struct {
 	file  string
-	begin func(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error)
+	begin func(ctx context.Context, m *engine.Monitor, session string) (engine.Ref, error)
 }
 
 var plain = setup{question.Plain, question.Begin}
 
 // overHTTP compares before_tool_call with a handler that only decodes and encodes, and commits if it is told how. Both
 // stand behind the same server on loopback and are asked by the same clients.
-func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log, s setup, commit func(session int) error) (_ result, err error) {
+func overHTTP(ctx context.Context, store engine.Store, log httpapi.Log, s setup, commit func(session int) error) (_ result, err error) {
 	api, m, err := newAPI(store, log, s.file)
 	if err != nil {
 		return result{}, err
@@ -130,7 +130,7 @@ func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log, s setu
 	return rates(compare(run(ours.benchmark(ctx)), run(theirs.benchmark(ctx))))
 }
 
-func newAPI(store tidemark.Store, log httpapi.Log, file string) (*httpapi.API, *tidemark.Monitor, error) {
+func newAPI(store engine.Store, log httpapi.Log, file string) (*httpapi.API, *engine.Monitor, error) {
 	f := notify.New(store)
 	m, err := question.NewMonitor(file, f)
 	if err != nil {

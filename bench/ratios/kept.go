@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/bench/question"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/sqlite"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -26,7 +26,7 @@ func keptVsForgotten(ctx context.Context) (_ result, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var sides [2]side
-	for i, open := range []func(string, tidemark.Store) (*tidemark.Monitor, error){question.NewMonitor, question.NewForgetful} {
+	for i, open := range []func(string, engine.Store) (*engine.Monitor, error){question.NewMonitor, question.NewForgetful} {
 		log, fault := sqlite.Open(ctx, filepath.Join(dir, fmt.Sprint(i, ".db")), sqlite.Options{})
 		if fault != nil {
 			return result{}, fault
@@ -45,10 +45,10 @@ func keptVsForgotten(ctx context.Context) (_ result, err error) {
 const visitsOfASession = 16
 
 // readers read one page after the other and make a call after each, every client in sessions of its own.
-func readers(ctx context.Context, m *tidemark.Monitor) side {
+func readers(ctx context.Context, m *engine.Monitor) side {
 	var sessions atomic.Int64
 	return run(func(b *testing.B) {
-		refs, visits := make([]tidemark.Ref, 2*clients), make([]int, 2*clients)
+		refs, visits := make([]engine.Ref, 2*clients), make([]int, 2*clients)
 		together(b, func(client int) (err error) {
 			if visits[client]%visitsOfASession == 0 {
 				if refs[client], err = question.BeginAsked(ctx, m, fmt.Sprint("session-", sessions.Add(1))); err != nil {
@@ -57,7 +57,7 @@ func readers(ctx context.Context, m *tidemark.Monitor) side {
 			}
 			visits[client]++
 			result := tool.Result{Name: question.Tool, Args: question.Call().Args, Content: harbourPage(visits[client])}
-			if _, err := m.Observe(ctx, tidemark.Observation{Ref: refs[client], Result: result}); err != nil {
+			if _, err := m.Observe(ctx, engine.Observation{Ref: refs[client], Result: result}); err != nil {
 				return err
 			}
 			return question.Decide(ctx, m, refs[client], question.Call(), policy.Allow)

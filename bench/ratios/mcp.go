@@ -22,19 +22,19 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/bench/rig"
-	"github.com/tidemark/tidemark/internal/base/guard"
-	"github.com/tidemark/tidemark/internal/base/soon"
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/base/debounce"
+	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // The MCP gateway with the shipped policy against a reverse proxy, and against no middle at all. The upstream answers
@@ -50,28 +50,28 @@ var mcpCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s
 	strings.Repeat("x", 100) + `"}}}`
 
 // mcpEngine is the monitor behind the gate.
-func mcpEngine(store tidemark.Store) (*gate.Engine, error) {
+func mcpEngine(store engine.Store) (*judge.Engine, error) {
 	set, faults := policy.Parse("policy.yaml", []byte(mcpPolicy))
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	feed := notify.New(store)
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: feed, Now: time.Now, Rand: rand.Reader, Key: []byte(strings.Repeat("k", 32))})
+	m, err := engine.New(engine.Options{Policy: set, Store: feed, Now: time.Now, Rand: rand.Reader, Key: []byte(strings.Repeat("k", 32))})
 	if err != nil {
 		return nil, err
 	}
-	shown := soon.New(20*time.Millisecond, func(session string) { // as the server does it
+	shown := debounce.New(20*time.Millisecond, func(session string) { // as the server does it
 		if err := m.Flush(context.Background(), session); err != nil {
 			fail(err)
 		}
 	})
-	return &gate.Engine{Monitor: m, Waiter: waiting.New(m, feed), Soon: shown}, nil
+	return &judge.Engine{Monitor: m, Waiter: waiting.New(m, feed), Soon: shown}, nil
 }
 
 // mcpSides are the same upstream behind the gateway, behind a reverse proxy, and as it is.
 type mcpSides struct {
 	ours, theirs, direct *httptest.Server
-	engine               *gate.Engine
+	engine               *judge.Engine
 	n                    int
 }
 
@@ -98,13 +98,13 @@ func realServer() http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 }
 
-func openMCP(store tidemark.Store, server http.Handler) (*mcpSides, error) {
+func openMCP(store engine.Store, server http.Handler) (*mcpSides, error) {
 	upstream := httptest.NewServer(server)
 	at, err := url.Parse(upstream.URL)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := mcpEngine(store)
+	port, err := mcpEngine(store)
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +112,14 @@ func openMCP(store tidemark.Store, server http.Handler) (*mcpSides, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := guard.New(nil)
+	g, err := sameorigin.New(nil)
 	if err != nil {
 		return nil, err
 	}
 	r, err := relay.New(relay.Options{
-		Upstreams: []relay.Upstream{{Server: gate.Server{Name: "up", URL: upstream.URL}}}, Port: engine, Pins: pinned,
-		Transports: relay.Direct{}, Admission: gate.NewAdmission(g, mcpToken), Owner: true, MaxMessage: 1 << 20, Logger: slog.New(slog.DiscardHandler),
+		Upstreams: []relay.Upstream{{Server: judge.Server{Name: "up", URL: upstream.URL}}}, Port: port, Pins: pinned,
+		Transports: relay.Direct{}, Admission: judge.NewAdmission(g, mcpToken), Owner: true, MaxMessage: 1 << 20,
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, err
@@ -126,14 +127,14 @@ func openMCP(store tidemark.Store, server http.Handler) (*mcpSides, error) {
 	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(at) }, FlushInterval: -1}
 	return &mcpSides{
 		ours:   httptest.NewServer(r.Handler(http.NotFoundHandler())),
-		theirs: httptest.NewServer(proxy), direct: upstream, engine: engine,
+		theirs: httptest.NewServer(proxy), direct: upstream, engine: port,
 	}, nil
 }
 
 // mcpPins are real pins that hold nothing back.
-func mcpPins() (gate.Pins, error) {
+func mcpPins() (judge.Pins, error) {
 	k, err := pins.Open(context.Background(), pins.Options{Store: memory.New(), Now: time.Now, Mode: pins.Off})
-	return pins.For[gate.Server]{Port: k}, err
+	return pins.For[judge.Server]{Port: k}, err
 }
 
 func (s *mcpSides) close() {
@@ -301,7 +302,7 @@ func mcpStdio(ctx context.Context) (result, error) {
 		return result{}, err
 	}
 	defer func() { _, _ = in.Close(), direct.Wait() }() // it ends with its input
-	engine, err := mcpEngine(memory.New())
+	port, err := mcpEngine(memory.New())
 	if err != nil {
 		return result{}, err
 	}
@@ -309,8 +310,8 @@ func mcpStdio(ctx context.Context) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: "up"}, Port: engine, Pins: pinned, Origin: gate.Origin{Session: "ratios", Owner: true},
+	conn, err := judge.New(judge.Options{
+		Server: judge.Server{Name: "up"}, Port: port, Pins: pinned, Origin: judge.Origin{Session: "ratios", Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -48,9 +48,9 @@ graver; --model asks it about the others. Only a person makes a tool milder.`,
 			if err != nil {
 				return fmt.Errorf("annotate: %w", err)
 			}
-			list := make([]*meaning.Meaning, len(defs))
+			list := make([]*toolinfo.Meaning, len(defs))
 			for i, d := range defs {
-				list[i] = meaning.Of(d)
+				list[i] = toolinfo.Of(d)
 			}
 			return e.annotate(list, explain)
 		},
@@ -69,19 +69,19 @@ func (e *env) readings(ctx context.Context, defs []tool.Definition, ask bool) er
 	return app.Readings(ctx, p, defs, ask)
 }
 
-func (e *env) annotate(list []*meaning.Meaning, explain bool) error {
+func (e *env) annotate(list []*toolinfo.Meaning, explain bool) error {
 	switch {
 	case e.json:
 		return e.printJSON(map[string]any{"tools": list})
 	case explain:
 		return e.explainTools(list)
 	}
-	_, err := e.out.Write(meaning.YAML(list))
+	_, err := e.out.Write(toolinfo.YAML(list))
 	return err
 }
 
-func (e *env) explainTools(list []*meaning.Meaning) error {
-	gravities := map[meaning.Gravity]string{meaning.High: "bad", meaning.Low: "warn", meaning.None: "good"}
+func (e *env) explainTools(list []*toolinfo.Meaning) error {
+	gravities := map[toolinfo.Gravity]string{toolinfo.High: "bad", toolinfo.Low: "warn", toolinfo.None: "good"}
 	var rows [][]cell
 	for _, m := range list {
 		rows = append(rows, []cell{
@@ -98,7 +98,7 @@ func (e *env) explainTools(list []*meaning.Meaning) error {
 	return e.ui.table(e.out, []string{"TOOL, parameter", "ACT, role", "GRAVITY, kind", "IS", "WHY"}, rows)
 }
 
-func factsOf(m *meaning.Meaning) string {
+func factsOf(m *toolinfo.Meaning) string {
 	var out []string
 	for _, f := range []struct {
 		is   bool

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/test/audittest"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -47,7 +47,7 @@ func TestDefinitionsAreReadWhole(t *testing.T) {
 	if d.ReadOnly == nil || *d.ReadOnly || d.Destructive == nil || !*d.Destructive || d.OpenWorld == nil || !*d.OpenWorld {
 		t.Errorf("hints: got %v %v %v", d.ReadOnly, d.Destructive, d.OpenWorld)
 	}
-	if m := meaning.Of(d); m.Gravity != meaning.High {
+	if m := toolinfo.Of(d); m.Gravity != toolinfo.High {
 		t.Errorf("a tool that can destroy is %s", m.Gravity)
 	}
 }

@@ -14,19 +14,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/waiting"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 func (e *env) approvalsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approvals",
-		Short: "List open questions and answer them; what answers have opened; writes that wait",
+		Short: "List open questions and answer them; list and end grants; review held writes",
 		Args:  cobra.NoArgs,
 	}
 	var l listing
@@ -35,23 +35,23 @@ func (e *env) approvalsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&l.session, "session", "", "only the calls of this session, all of them")
 	var open opened
 	approve := &cobra.Command{
-		Use: "approve ID...", Short: "Let the held call through, or accept the hidden definition",
+		Use: "approve ID...", Short: "Allow a held call, or accept a hidden definition",
 		Long: `Let the held call through, or accept the hidden definition. A few calls of one session can be
-approved at once, all of them or none; what is final, dangerous or runs a command is approved alone.`,
+approved at once, all of them or none. What is dangerous, cannot be undone or runs a command is approved one by one.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.answerAll(cmd.Context(), args, true, open)
 		},
 	}
-	approve.Flags().IntVar(&open.minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
-	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: how many calls at most (0: as many as come)")
-	approve.Flags().BoolVar(&open.task, "task", false, "this call, and those like it until the task ends, as the question says")
+	approve.Flags().IntVar(&open.minutes, "minutes", 0, "also allow every call of this tool for this many minutes (0: only this call)")
+	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: at most this many calls (0: no limit)")
+	approve.Flags().BoolVar(&open.task, "task", false, "also allow similar calls until the task ends, as the question says")
 	approve.Flags().BoolVar(&open.always, "always", false,
-		"this call, and in every session what the question says; see tidemark approvals grants")
-	approve.Flags().BoolVar(&open.reads, "reads", false, "this call, and that its tool only reads, as long as it is defined as it is")
+		"also allow what the question says in every session (to end it: tidemark approvals grants)")
+	approve.Flags().BoolVar(&open.reads, "reads", false, "also confirm that the tool only reads, until its definition changes")
 	flood := ""
 	deny := &cobra.Command{
-		Use: "deny {ID... | --session NAME}", Short: "Refuse the held call, or keep the definition hidden",
+		Use: "deny {ID... | --session NAME}", Short: "Deny a held call, or keep a definition hidden",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (flood == "") == (len(args) == 0) {
 				return errors.New("deny: name questions by their ids, or a session with --session")
@@ -62,20 +62,20 @@ approved at once, all of them or none; what is final, dangerous or runs a comman
 			return e.answerAll(cmd.Context(), args, false, opened{})
 		},
 	}
-	deny.Flags().StringVar(&flood, "session", "", "refuse every call of this session that waits")
+	deny.Flags().StringVar(&flood, "session", "", "deny every call of this session that waits")
 	cmd.AddCommand(approve, deny, e.watchCommand(), e.grantsCommand(), e.writesCommand())
 	return cmd
 }
 
 // queue is what people are asked: held calls, and hidden definitions of MCP servers.
 type queue struct {
-	Approvals   []tidemark.Question `json:"approvals"`
-	Definitions []pins.Notice       `json:"definitions"`
+	Approvals   []engine.Question `json:"approvals"`
+	Definitions []pins.Notice     `json:"definitions"`
 }
 
 // questions asks the running server, or reads the log when there is none.
 func (e *env) questions(ctx context.Context) (queue, error) {
-	out := queue{[]tidemark.Question{}, []pins.Notice{}}
+	out := queue{[]engine.Question{}, []pins.Notice{}}
 	c, err := e.findServer(ctx)
 	if err != nil {
 		return out, err
@@ -110,11 +110,11 @@ type listing struct {
 }
 
 // shown are the calls that are listed, and the floods that they are the first of.
-func (l *listing) shown(all []tidemark.Question) ([]tidemark.Question, []waiting.Flood) {
+func (l *listing) shown(all []engine.Question) ([]engine.Question, []waiting.Flood) {
 	if l.session == "" {
 		return waiting.Window(all, len(all)), waiting.Floods(all)
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(q tidemark.Question) bool { return q.Session != l.session || !q.Pending() }), nil
+	return slices.DeleteFunc(slices.Clone(all), func(q engine.Question) bool { return q.Session != l.session || !q.Pending() }), nil
 }
 
 func (e *env) listApprovals(ctx context.Context, l listing) error {
@@ -182,7 +182,7 @@ func (o opened) check() error {
 	case o.calls < 0 || o.calls > approval.MaxCalls:
 		return fmt.Errorf("answer: calls must be 0 to %d", approval.MaxCalls)
 	case o.task && o.always, o.reads && (o.task || o.always), (o.task || o.always || o.reads) && (o.minutes > 0 || o.calls > 0):
-		return errors.New("answer: --task, --always and --reads go without --minutes, --calls and one another")
+		return errors.New("answer: use only one of --task, --always, --reads and --minutes")
 	case o.calls > 0 && o.minutes == 0:
 		return errors.New("answer: --calls goes with --minutes")
 	}
@@ -198,7 +198,7 @@ func (e *env) answerAll(ctx context.Context, ids []string, approve bool, open op
 		return e.answer(ctx, ids[0], approve, open)
 	}
 	if open != (opened{}) {
-		return errors.New("answer: --task, --always, --reads, --minutes and --calls go with one question")
+		return errors.New("answer: --task, --always, --reads, --minutes and --calls need a single question")
 	}
 	c, err := e.findServer(ctx)
 	if err != nil {
@@ -230,7 +230,7 @@ func (e *env) denySession(ctx context.Context, session string) error {
 	if len(list) == 0 {
 		return fmt.Errorf("deny: no call of the session %s waits", session)
 	}
-	vote := tidemark.Vote{Session: session, By: whoami(), Via: "cli"}
+	vote := engine.Vote{Session: session, By: whoami(), Via: "cli"}
 	for i := range list {
 		vote.IDs = append(vote.IDs, list[i].ID)
 	}
@@ -278,7 +278,7 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, open o
 	}
 	for _, q := range all.Approvals {
 		if q.ID == id {
-			return e.answerLogged(ctx, tidemark.Vote{
+			return e.answerLogged(ctx, engine.Vote{
 				Session: q.Session, IDs: []string{id}, Approve: approve,
 				For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, Always: open.always,
 				Reads: open.reads, By: whoami(), Via: "cli",
@@ -289,7 +289,7 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, open o
 }
 
 // answerLogged writes an answer into the log, and says what it did.
-func (e *env) answerLogged(ctx context.Context, v tidemark.Vote) error {
+func (e *env) answerLogged(ctx context.Context, v engine.Vote) error {
 	return e.withWritableLog(ctx, func(log *app.Log) error {
 		out, err := log.Monitor.Answer(ctx, v)
 		if err != nil {
@@ -325,9 +325,9 @@ func whoami() string {
 func (e *env) grantsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grants",
-		Short: "List what answers have opened, and take it back",
-		Long: `List what your answers have opened besides the calls they were about: always, for a task, for some minutes, or for a turn.
-Each says what it lets through, who gave it, how often and when it was last used, and when it ends.`,
+		Short: "List grants (what your approvals still allow), and end them",
+		Long: `List what your approvals allow beyond the calls they were about: always, for a task, for some minutes or for a turn.
+Each line says what it allows, who gave it, how often and when it was last used, and when it ends.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.listGrants(cmd.Context()) },
 	}
@@ -340,7 +340,7 @@ Each says what it lets through, who gave it, how often and when it was last used
 
 type grantRow struct {
 	Session string `json:"session"`
-	tidemark.GrantView
+	engine.GrantView
 }
 
 // grants are those in force: the server's, or the log's where none runs.
@@ -383,7 +383,7 @@ func (e *env) loggedGrants(ctx context.Context) ([]grantRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = e.eachView(ctx, func(v *tidemark.View) {
+	err = e.eachView(ctx, func(v *engine.View) {
 		for _, g := range v.Grants {
 			out = append(out, grantRow{v.Session, g})
 		}
@@ -412,7 +412,7 @@ func (e *env) listGrants(ctx context.Context) error {
 		e.printf("%s  %s, by %s\n", e.ui.word("title", g.ID), kind+usedSince(&g), text.OneLine(g.By))
 		e.printf("    %s\n", text.OneLine(g.Opens))
 		if g.File != "" {
-			e.printf("    it ends with its lines in %s\n", text.OneLine(g.File))
+			e.printf("    to end it, take its lines out of %s\n", text.OneLine(g.File))
 			continue
 		}
 		e.printf("    tidemark approvals grants revoke %s\n", g.ID)

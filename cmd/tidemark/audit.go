@@ -16,29 +16,29 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
-	"github.com/tidemark/tidemark/internal/reports/records"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/reports/recordsearch"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // auditFlags say which records to print.
 type auditFlags struct {
 	store.EntryQuery
 	follow bool
-	more   records.Filter // than session and kind
+	more   recordsearch.Filter // than session and kind
 	from   string
 	since  string
 	to     string
 }
 
 // filter is all that was asked for.
-func (f *auditFlags) filter() records.Filter {
+func (f *auditFlags) filter() recordsearch.Filter {
 	out := f.more
 	out.Session, out.Kind = f.Session, f.Kind
 	return out
@@ -60,24 +60,27 @@ func ago(text string, now time.Time) (time.Time, bool) {
 
 func (f *auditFlags) check() (err error) {
 	if f.since != "" && f.from != "" {
-		return errors.New("log: --since and --from are two beginnings: give one")
+		return errors.New("log: --since and --from both say where to begin: give one")
 	}
 	if at, ok := ago(f.since, time.Now()); ok {
 		f.from = at.UTC().Format(time.RFC3339)
 	} else if f.since != "" {
 		f.from = f.since
 	}
-	if f.more.From, err = records.Time(f.from, false); err != nil {
+	if f.more.From, err = recordsearch.Time(f.from, false); err != nil {
 		return fmt.Errorf("log: --from: %w", err)
 	}
-	if f.more.To, err = records.Time(f.to, true); err != nil {
+	if f.more.To, err = recordsearch.Time(f.to, true); err != nil {
 		return fmt.Errorf("log: --to: %w", err)
 	}
-	if f.more != (records.Filter{}) && (f.follow || f.After > 0) {
-		return errors.New("log: --follow and --after know --session and --kind alone")
+	if f.more != (recordsearch.Filter{}) && (f.follow || f.After > 0) {
+		return errors.New("log: with --follow or --after the only filters are --session and --kind")
+	}
+	if f.more.Effect == "ask" {
+		f.more.Effect = "confirm" // as records have it
 	}
 	if !slices.Contains([]string{"", "allow", "confine", "confirm", "deny"}, f.more.Effect) {
-		return fmt.Errorf("log: --effect %q: want allow, confine, confirm or deny", f.more.Effect)
+		return fmt.Errorf("log: --effect %q: want allow, ask, confine or deny", f.more.Effect)
 	}
 	if f.Limit < 1 || f.Limit > maxRecords {
 		return fmt.Errorf("log: --limit %d: want 1 to %d", f.Limit, maxRecords)
@@ -105,13 +108,13 @@ func (f *auditFlags) flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.Session, "session", "", "only this session")
 	fl.StringVar(&f.Kind, "kind", "", "only this kind of record, e.g. call.decided")
 	fl.StringVar(&f.more.Tool, "tool", "", "decisions about this tool")
-	fl.StringVar(&f.more.Effect, "effect", "", "decisions that came out so: allow, confine, confirm or deny")
-	fl.StringVar(&f.more.Rule, "rule", "", "decisions by rules whose name begins so")
+	fl.StringVar(&f.more.Effect, "effect", "", "only decisions with this result: allow, ask, confine (in a box) or deny")
+	fl.StringVar(&f.more.Rule, "rule", "", "only decisions by rules whose name begins with this")
 	fl.StringVar(&f.more.Person, "person", "", "what this person answered or did: approver:ada, or ada")
 	fl.StringVar(&f.more.Via, "via", "", "what was answered or done through this door, e.g. console")
 	fl.StringVar(&f.more.Text, "text", "", "records with this text in them, in any case")
 	fl.StringVar(&f.from, "from", "", "from this day or time on, e.g. 2026-03-01")
-	fl.StringVar(&f.since, "since", "", "the latest of it, e.g. 90m, 24h or 7d; or as --from")
+	fl.StringVar(&f.since, "since", "", "only the last 90m, 24h or 7d; or a day or time, as in --from")
 	fl.StringVar(&f.to, "to", "", "up to this day or time")
 }
 
@@ -188,7 +191,7 @@ func (e *env) audit(ctx context.Context, log auditLog, f *auditFlags) error {
 }
 
 func recordOf(log auditLog, r *store.Entry) recordJSON {
-	args := records.Sealed(*r, log.Arguments)
+	args := recordsearch.Sealed(*r, log.Arguments)
 	return recordJSON{r.ID, r.Session, r.Seq, time.Unix(0, r.Time).UTC(), r.Kind, r.Body, r.Hash.String(), args}
 }
 
@@ -291,7 +294,7 @@ func (e *env) tellRecord(log auditLog, r *store.Entry) error {
 }
 
 // outcomes are what came of calls, in words.
-var outcomes = map[string]string{"allow": "allowed", "confine": "boxed", "confirm": "held", "deny": "refused"}
+var outcomes = map[string]string{"allow": "allowed", "confine": "boxed", "confirm": "asked", "deny": "denied"}
 
 // maxSaid is how many characters a line tells of what was done or said.
 const maxSaid = 200
@@ -329,7 +332,7 @@ func (e *env) printRecord(log auditLog, r *store.Entry) {
 
 // auditLog is where records are read: at a running server, or in the file.
 type auditLog interface {
-	Newest(ctx context.Context, f records.Filter, most int) ([]store.Entry, error)
+	Newest(ctx context.Context, f recordsearch.Filter, most int) ([]store.Entry, error)
 	Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
 	Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
 	Head(ctx context.Context) (store.Head, error)
@@ -405,7 +408,7 @@ func (s *serverLog) remember(r *recordJSON) {
 }
 
 // Newest implements auditLog.
-func (s *serverLog) Newest(ctx context.Context, f records.Filter, most int) (out []store.Entry, err error) {
+func (s *serverLog) Newest(ctx context.Context, f recordsearch.Filter, most int) (out []store.Entry, err error) {
 	q := url.Values{"order": {"newest"}}
 	for name, value := range map[string]string{
 		"session": f.Session, "kind": f.Kind, "tool": f.Tool, "effect": f.Effect, "rule": f.Rule, "person": f.Person, "via": f.Via,

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/internal/reports/records"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/reports/recordsearch"
+	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/test/prooftest"
-	"github.com/tidemark/tidemark/store"
 )
 
 // A server that stops, and one that does not answer yet, refuse with a 503 for a moment: whoever follows goes on after it, and
@@ -87,7 +87,7 @@ func (l *busyLog) add() {
 	l.rows = append(l.rows, store.Entry{ID: id, Record: audit.Record{Session: fmt.Sprintf("number%d", id), Kind: "turn.began"}})
 }
 
-func (l *busyLog) Newest(context.Context, records.Filter, int) (out []store.Entry, _ error) {
+func (l *busyLog) Newest(context.Context, recordsearch.Filter, int) (out []store.Entry, _ error) {
 	for i := range l.rows {
 		out = append(out, l.rows[len(l.rows)-1-i])
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 )
 
 // shows reads a page of the console, or posts to one, and returns what it says.
@@ -74,8 +74,8 @@ func numbersIn(t *testing.T, pattern, text string) []int {
 func TestTheBacktestOfThePageIsThatOfTheCommands(t *testing.T) {
 	data := t.TempDir()
 	file := filepath.Join(data, "tidemark.yaml")
-	const before = "preset: balanced\nrules:\n  - {name: ask, tools: [note_add], effect: escalate}\n"
-	const after = "preset: balanced\nrules:\n  - {name: ask, tools: [note_read], effect: escalate}\n  - {name: no, tools: [web_fetch], effect: deny}\n"
+	const before = "preset: balanced\nrules:\n  - {name: ask, tools: [note_add], effect: ask}\n"
+	const after = "preset: balanced\nrules:\n  - {name: ask, tools: [note_read], effect: ask}\n  - {name: no, tools: [web_fetch], effect: deny}\n"
 	next := filepath.Join(t.TempDir(), "next.yaml")
 	for name, text := range map[string]string{file: before, next: after} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -94,7 +94,7 @@ func TestTheBacktestOfThePageIsThatOfTheCommands(t *testing.T) {
 			}
 		}
 	}
-	var x office.Comparison
+	var x policyfile.Comparison
 	if err := strictjson.Unmarshal([]byte(s.says(t, "policy", "compare", next, "--json")), &x); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestTheBacktestOfThePageIsThatOfTheCommands(t *testing.T) {
 // CAU-11 BEY-10: several questions are answered at once, and what the report suggests then is drafted, from the command line.
 func TestSeveralAnswersAndADraftFromTheCommandLine(t *testing.T) {
 	data := t.TempDir()
-	const rules = "rules:\n  - name: ask\n    tools: [note_add, note_read] # both\n    effect: escalate\n"
+	const rules = "rules:\n  - name: ask\n    tools: [note_add, note_read] # both\n    effect: ask\n"
 	if err := os.WriteFile(filepath.Join(data, "tidemark.yaml"), []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestSeveralAnswersAndADraftFromTheCommandLine(t *testing.T) {
 	if _, errOut, code := command(t, "approvals", "approve", first[0], second[0], "--data", data); code == exitOK || !strings.Contains(errOut, "several sessions") {
 		t.Errorf("of two sessions: %d %q", code, errOut)
 	}
-	if _, errOut, code := command(t, "approvals", "approve", first[0], first[1], "--minutes", "5", "--data", data); code == exitOK || !strings.Contains(errOut, "one question") {
+	if _, errOut, code := command(t, "approvals", "approve", first[0], first[1], "--minutes", "5", "--data", data); code == exitOK || !strings.Contains(errOut, "a single question") {
 		t.Errorf("for some minutes: %d %q", code, errOut)
 	}
 	for _, ids := range [][]string{first, second} {

@@ -19,8 +19,8 @@ func (e *env) backupCommand() *cobra.Command {
 new folder, and check every hash chain of the copy. A server may run and write meanwhile.
 
 With --secrets the tokens and words.key are copied too: keep such a backup as you keep the data
-folder. Without words.key the copy's hashes tell nothing, and a folder restored from it asks once
-more about values of before.`,
+folder. Without words.key a restored server does not recognise earlier values, and asks about them
+once more.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := e.paths()

@@ -30,7 +30,7 @@ func boxable() []string {
 // tryBoxing makes a box before anything is written: an agent whose commands are sent to one that cannot be made runs none.
 func (e *env) tryBoxing(w install.World, f *installFlags, names []string) error {
 	if w.Managed || w.Project != "" {
-		return errors.New("--box is for a user's own settings: those of a project or an administrator are for several people")
+		return errors.New("--box works on your own settings only: those of a project or an administrator are for several people")
 	}
 	if f.trial != "full" && !f.dry {
 		return errors.New("--box needs the trial of the real agent: leave --trial out")
@@ -44,10 +44,10 @@ func (e *env) tryBoxing(w install.World, f *installFlags, names []string) error 
 			return fmt.Errorf("--box: commands of %s cannot be sent into a box (only those of %s)", name, can)
 		}
 		if own := install.PrefixTaken(w, name); own != "" {
-			return fmt.Errorf("--box: %s starts its commands with a program of yours already (%s), and there can be one alone", name, own)
+			return fmt.Errorf("--box: %s already starts its commands with another program (%s), and it can use only one", name, own)
 		}
 		if on := install.OwnSandbox(w, name); on != "" {
-			return errors.New("--box: " + on + ". Nothing was changed: it is yours to say which of the two is to be on")
+			return errors.New("--box: " + on + ". Nothing was changed: switch that one off, or leave --box out")
 		}
 		if catalogue.Lookup(name).Prefix != nil && strings.Contains(w.Data, " -") {
 			return fmt.Errorf("--box: %s cannot be given a program below %s, whose name has a blank and a dash", name, w.Data)
@@ -171,7 +171,7 @@ func (e *env) tryBox(ctx context.Context, w install.World, r *installed) (instal
 		_, _ = entry.Ask(w.Data, entry.Request{Do: entry.End, Session: session}) // or it ends by itself
 	}
 	if err == nil && t.Blocked && len(seen) == 0 {
-		t = install.Trial{How: "which program the agent is could not be told"}
+		t = install.Trial{How: "the agent's program could not be found"}
 	}
 	if err != nil || !t.Blocked {
 		return t, errors.Join(err, shim.Unbox(w.Data, r.Agent))
@@ -183,7 +183,7 @@ func (e *env) tryBox(ctx context.Context, w install.World, r *installed) (instal
 func (e *env) printBoxed(agent string, t install.Trial) {
 	switch {
 	case t.Blocked:
-		e.printf("  %s, boxes: %s: %s. Its commands run in a box once somebody but you has spoken\n",
+		e.printf("  %s, boxes: %s: %s. Its commands run in a box once it has read something that is not from you\n",
 			agent, e.ui.word("good", "obeyed"), t.How)
 	case t.Ran:
 		e.printf("  %s, boxes: %s: %s. Its commands are asked about as before\n", agent, e.ui.word("deny", "NOT OBEYED"), t.How)
@@ -223,10 +223,10 @@ func (e *env) printBoxes(list []entry.Open) {
 func (e *env) printLeft(l entry.Left) {
 	how := "ended"
 	if l.Cut {
-		how = "was cut off with its keeper"
+		how = "ended together with its keeper"
 	}
 	if l.Workspace == "" {
-		e.printf("left of tidemark run: %s\n", l.Folder)
+		e.printf("left behind by tidemark run: %s\n", l.Folder)
 	} else {
 		e.printf("box of session %s: %s, %s\n", named(l.Session), l.Workspace, how)
 	}
@@ -247,10 +247,10 @@ func (e *env) printLeft(l entry.Left) {
 		e.printf("  put aside, in %s: tidemark box take %s, or drop\n", text.OneLine(a), keeper.AsideID(a))
 	}
 	if l.Layer > 0 {
-		e.printf("  %d files in the layer over the home folder went with it\n", l.Layer)
+		e.printf("  %d files it wrote over the home folder were removed with it\n", l.Layer)
 	}
 	if l.Snapshot != "" {
-		e.printf("  what was before it: tidemark undo %s\n", l.Snapshot)
+		e.printf("  to go back to before it: tidemark undo %s\n", l.Snapshot)
 	}
 	if l.Fault != "" {
 		e.printf("  %s\n", e.ui.word("bad", l.Fault))

@@ -97,7 +97,7 @@ func (e *env) policyCommand() *cobra.Command {
 		Use:   "show [PRESET]",
 		Short: "Print a shipped preset, in the language of any policy file",
 		Long: `Print a shipped preset: ` + strings.Join(policy.Presets(), ", ") + `. Without a name, the one that
-the policy file here stands on. Reasons that name preset:NAME:LINE point into this text.`,
+your policy file uses. Reasons that name preset:NAME:LINE point into this text.`,
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: policy.Presets(),
 		RunE:      func(_ *cobra.Command, names []string) error { return e.showPreset(names) },

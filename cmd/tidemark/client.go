@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -61,7 +61,7 @@ func (e *env) findServer(ctx context.Context) (*client, error) {
 // straight is a client that goes to the server and to nobody else: a person's token must not
 // end up with a program that took its port.
 func straight(secret, url string) *http.Client {
-	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: proof.Dialer(secret, url)}}
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: serverproof.Dialer(secret, url)}}
 }
 
 // call sends one request and decodes the answer into out, if given. What the token of this

@@ -19,8 +19,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/mcp/gate"
-	"github.com/tidemark/tidemark/internal/mcp/sample"
+	"github.com/tidemark/tidemark/internal/mcp/demoservers"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 )
 
 func (e *env) demoCommand() *cobra.Command {
@@ -39,7 +39,7 @@ On a terminal the server stays up until Ctrl-C; in a pipe, and with --once, it e
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address to listen on")
 	cmd.AddCommand(&cobra.Command{
 		Use: "server NAME", Short: "One of the MCP servers of the last story: pages or mail", Hidden: true, Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return sample.Serve(args[0], e.in, e.out) },
+		RunE: func(_ *cobra.Command, args []string) error { return demoservers.Serve(args[0], e.in, e.out) },
 	})
 	return cmd
 }
@@ -226,7 +226,7 @@ func (d *demo) message(ctx context.Context, s story, text string) error {
 
 func (d *demo) show(s story, st step, a answered) {
 	t := a.Tidemark
-	outcome := map[string]string{"allow": "allowed", "confine": "boxed", "confirm": "held", "deny": "refused"}[t.Verdict]
+	outcome := map[string]string{"allow": "allowed", "confine": "boxed", "confirm": "asked", "deny": "denied"}[t.Verdict]
 	d.say("  %-16s %-62s %s\n", st.tool, st.args, d.ui.word(t.Verdict, outcome))
 	if a.Block {
 		d.say("%s rule %s", strings.Repeat(" ", 12), t.Rule)
@@ -264,9 +264,10 @@ func (d *demo) question(ctx context.Context, st step, a answered) error {
 func (d *demo) servers(ctx context.Context, n int) (err error) {
 	s := story{title: "A page read through one MCP server, a mail through another"}
 	d.session, d.taint = fmt.Sprintf("demo-%d", n), "owner"
-	const tells = "   Both are processes of their own behind the gateway, which hears no words of yours: what was read counts in both."
+	const tells = "   Each server is a process of its own behind the gateway, which does not see your messages: " +
+		"what one server brought counts at the other too."
 	d.say("\n%s\n%s\n", d.ui.word("title", fmt.Sprintf("%d. %s", n, s.title)), d.ui.word("dim", tells))
-	clients := map[string]*sample.Client{}
+	clients := map[string]*demoservers.Client{}
 	for _, name := range []string{"mail", "pages"} {
 		client, stop, err := d.relay(ctx, name)
 		if err != nil {
@@ -306,7 +307,7 @@ func (d *demo) servers(ctx context.Context, n int) (err error) {
 }
 
 // relay starts this program as the relay before one of its own servers.
-func (d *demo) relay(ctx context.Context, name string) (*sample.Client, func(), error) {
+func (d *demo) relay(ctx context.Context, name string) (*demoservers.Client, func(), error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -318,7 +319,7 @@ func (d *demo) relay(ctx context.Context, name string) (*sample.Client, func(), 
 	}
 	args := []string{"mcp", "--data", d.paths.Data, "--config", file, "--name", name, "--", self, "demo", "server", name}
 	cmd := exec.CommandContext(ctx, self, args...) //nolint:gosec // it is this program
-	cmd.Env = append(os.Environ(), gate.SessionVariable+"="+d.session)
+	cmd.Env = append(os.Environ(), judge.SessionVariable+"="+d.session)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, nil, err
@@ -334,7 +335,7 @@ func (d *demo) relay(ctx context.Context, name string) (*sample.Client, func(), 
 		_ = in.Close() // it ends then
 		_ = cmd.Wait()
 	}
-	client, err := sample.Connect(out, in)
+	client, err := demoservers.Connect(out, in)
 	if err != nil {
 		stop()
 	}

@@ -203,8 +203,8 @@ esac`,
 			t.Fatal(err)
 		}
 	}
-	h.env = append(h.env, "SLACK_APP_TOKEN=xapp-1", "SLACK_BOT_TOKEN=xoxb-1", "DISCORD_BOT_TOKEN=d", "WEBHOOK_SECRET=0123456789abcdef",
-		"NTFY_TOKEN=n", "CRM_TOKEN=c", "OPENAI_API_KEY=o", "AZURE_KEY=a", "OIDC_SECRET=s", "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=s")
+	h.env = append(h.env, "WEBHOOK_SECRET=0123456789abcdef", "PAGER_SECRET=0123456789abcdef",
+		"CRM_TOKEN=c", "OPENAI_API_KEY=o", "AZURE_KEY=a", "OIDC_SECRET=s", "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=s")
 	writePolicy(t, h.data(), "server: {listen: \"127.0.0.1:0\"}\n")
 	t.Cleanup(func() {
 		cmd := exec.Command(filepath.Join(h.bin, "tidemark"), "init", "--undo")

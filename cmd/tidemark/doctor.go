@@ -21,7 +21,7 @@ func (e *env) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "doctor [AGENT...]",
 		ValidArgs: install.Names(),
-		Short:     "Prove, door by door, that what must be blocked is blocked",
+		Short:     "Prove, door by door, that what must be denied is denied",
 		Long: `Examine the server, the tokens, the log, the approval channels, the hosts and the
 agents, and send through every door a call that must be blocked. Agents that are not
 installed are passed over, unless they are named.

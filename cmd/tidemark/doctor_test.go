@@ -112,13 +112,13 @@ func TestDoctorFindsNothingWrongWithAHealthyServer(t *testing.T) {
 		}
 		wantLine(t, d, "doors", "HTTP hook API", "good: refused by rule canary")
 		wantLine(t, d, "doors", "hook program", "good: canary")
-		wantLine(t, d, "store", "chain", "good: hold together")
+		wantLine(t, d, "store", "chain", "good: records are unchanged")
 		wantLine(t, d, "limits", "same user", "limit: can edit its own settings")
 		wantLine(t, d, "limits", "data as code", "limit: and runs unasked")
 		wantLine(t, d, "limits", "files that run later", "limit: written unasked")
 		wantLine(t, d, "claude", "program", "off: not on this machine")
-		wantLine(t, d, "one agent, one taint", "relays", "good: a server that a shell starts was refused what it might do before (Rule: balanced.")
-		wantLine(t, d, "one agent, one taint", "gateway", "good: a server over HTTP was refused what it might do before (Rule: balanced.")
+		wantLine(t, d, "one agent, one taint", "relays", "good: what one server brought counts at another: afterwards a server that a shell starts was refused a call that was allowed before (Rule: balanced.")
+		wantLine(t, d, "one agent, one taint", "gateway", "good: what one server brought counts at another: afterwards a server over HTTP was refused a call that was allowed before (Rule: balanced.")
 	}
 	out, _, code := command(t, "doctor", "--data", s.data, "--hook", c.hook)
 	if code != exitOK || !strings.Contains(out, "all good") || !strings.Contains(out, "not on this machine\n") || strings.Contains(out, s.tokens.Admin) {
@@ -229,7 +229,7 @@ func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 		d := c.examine(data)
 		wantLine(t, d, "doors", "HTTP hook API", "broken: THE CANARY WAS NOT BLOCKED")
 		wantLine(t, d, "doors", "hook program", "broken: THE CANARY WAS NOT BLOCKED")
-		wantLine(t, d, "tokens", "others", "broken: does not refuse")
+		wantLine(t, d, "tokens", "others", "broken: accepts an invalid token")
 		if d.code != exitFault {
 			t.Errorf("exit %d", d.code)
 		}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/draw"
-	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -27,7 +27,7 @@ import (
 func (e *env) explainCommand() *cobra.Command {
 	var taint, args, agent string
 	var matrix bool
-	var example tidemark.Example
+	var example engine.Example
 	cmd := &cobra.Command{
 		Use:   "explain [TOOL]",
 		Short: "Say what the policy does with a tool, and why",
@@ -53,8 +53,8 @@ func (e *env) explainCommand() *cobra.Command {
 	cmd.Flags().StringVar(&taint, "taint", "", "trust level of the context: system, owner, local, shared, external or untrusted")
 	cmd.Flags().StringVar(&args, "args", "", "arguments of the call, as JSON")
 	cmd.Flags().StringVar(&agent, "agent", "", "agent whose overrides apply")
-	cmd.Flags().StringArrayVar(&example.Said, "said", nil, "what the user said before, a message each")
-	cmd.Flags().StringArrayVar(&example.Read, "read", nil, "what the agent read before and somebody else wrote, a text each")
+	cmd.Flags().StringArrayVar(&example.Said, "said", nil, "what the user said before (repeat for several messages)")
+	cmd.Flags().StringArrayVar(&example.Read, "read", nil, "what the agent read before, written by others (repeat for several texts)")
 	cmd.Flags().BoolVar(&matrix, "matrix", false, "all tools the policy knows, at every level")
 	_ = cmd.RegisterFlagCompletionFunc("taint", cobra.FixedCompletions(levelNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -83,13 +83,13 @@ func (e *env) policy(agent string) (*policy.Set, error) {
 // explained is the JSON of `explain`: the answer at the asked level (untrusted when
 // none is given), and the mode at every level.
 type explained struct {
-	tidemark.Explanation
+	engine.Explanation
 	Levels   map[string]string `json:"levels"`
 	cells    [trust.NumLevels]string
 	Verifier any `json:"verifier,omitempty"` // whether the external verifier is asked too, and why
 }
 
-func (e *env) explain(set *policy.Set, name, taint, args, agent string, example tidemark.Example) error {
+func (e *env) explain(set *policy.Set, name, taint, args, agent string, example engine.Example) error {
 	level := trust.Untrusted
 	if taint != "" {
 		var err error
@@ -105,9 +105,9 @@ func (e *env) explain(set *policy.Set, name, taint, args, agent string, example 
 			return fmt.Errorf("explain: --args: %w", err)
 		}
 	}
-	x := explained{Explanation: tidemark.ExplainCall(set, name, level, raw, example), Levels: map[string]string{}}
+	x := explained{Explanation: engine.ExplainCall(set, name, level, raw, example), Levels: map[string]string{}}
 	for _, l := range trust.Levels() {
-		at := tidemark.ExplainCall(set, name, l, raw, example)
+		at := engine.ExplainCall(set, name, l, raw, example)
 		x.Levels[l.String()], x.cells[l] = at.Mode, modeWord(&at)
 	}
 	p, err := e.paths()
@@ -136,26 +136,23 @@ func (e *env) explain(set *policy.Set, name, taint, args, agent string, example 
 }
 
 // asksIf is the cell of a tool that no level decides about: each call is looked at.
-const asksIf = "asks if"
+const asksIf = "depends"
 
 // modeWord is what a level does with a tool, in a word. A tool that runs unless there is something
 // about the call is not simply allowed.
-func modeWord(x *tidemark.Explanation) string {
+func modeWord(x *engine.Explanation) string {
 	if x.Mode == "allow" && x.Act == "" && len(x.May) > 0 {
 		return asksIf
 	}
-	return x.Mode
+	return x.Word()
 }
 
 func (e *env) printExplained(x explained) {
 	mode := modeWord(&x.Explanation)
 	if mode == asksIf {
-		mode = "asks if there is something about the call (try one: tidemark try " + x.Tool + " JSON)"
+		mode = "depends on the call (try one: tidemark try " + x.Tool + " JSON)"
 	}
 	e.printf("%s at %s: %s", e.ui.word("title", x.Tool), e.ui.as(x.Taint.String()), e.ui.word(x.Mode, mode))
-	if x.Kind != "" {
-		e.printf(" (%s)", e.ui.as(x.Kind))
-	}
 	e.printf("\n")
 	for i, r := range x.Reasons {
 		mark := "  because"
@@ -173,7 +170,7 @@ func (e *env) printExplained(x explained) {
 		for _, r := range x.May {
 			word := "may ask"
 			if r.Effect == policy.Deny {
-				word = "may refuse"
+				word = "may deny"
 			}
 			e.printf("  %s %s: %s\n", word, r.Rule, r.Text)
 			if r.Pos != "" {
@@ -187,7 +184,7 @@ func (e *env) printExplained(x explained) {
 	e.printWarrant(x)
 	e.printf("  its response is %s (%s)\n", e.ui.as(x.Response.String()), x.Why)
 	if x.Caution {
-		e.printf("  caution: what the agent does after it is audited, where there is an auditor\n")
+		e.printf("  caution: the auditor, where there is one, checks what the agent does after it\n")
 	}
 	e.printf("  levels:")
 	for _, l := range trust.Levels() {
@@ -201,7 +198,7 @@ func (e *env) printWarrant(x explained) {
 	if x.Act == "" {
 		return
 	}
-	e.printf("  it is to %s\n", x.Act)
+	e.printf("  act: %s\n", x.Act)
 	for _, s := range x.Slots {
 		mark, colour := "has", "allow"
 		if s.Lacks {
@@ -228,7 +225,7 @@ func (e *env) matrix(set *policy.Set) error {
 	for _, name := range append(set.Tools(), "(any other)") {
 		r := row{Tool: name, Modes: map[string]string{}}
 		for _, l := range trust.Levels() {
-			x := tidemark.Explain(set, name, l, nil)
+			x := engine.Explain(set, name, l, nil)
 			r.Modes[l.String()], r.Response = x.Mode, x.Response.String()
 			r.cells = append(r.cells, modeWord(&x))
 			r.Asks = r.Asks || modeWord(&x) == asksIf
@@ -247,7 +244,7 @@ func (e *env) matrix(set *policy.Set) error {
 		return err
 	}
 	if slices.ContainsFunc(rows, func(r row) bool { return r.Asks }) {
-		e.printf("\n%s: each call is looked at; it runs, or asks if nothing stands behind it (tidemark policy explain TOOL, "+
+		e.printf("\n%s: each call is judged: it runs if it is what you asked for, else you are asked (tidemark policy explain TOOL, "+
 			"tidemark try TOOL JSON)\n", asksIf)
 	}
 	return nil
@@ -265,7 +262,7 @@ func (e *env) tryCommand() *cobra.Command {
 	var f tryFlags
 	cmd := &cobra.Command{
 		Use:   "try TOOL [JSON]",
-		Short: "Try a call: the verdict, what stands behind it, and the question a person would get",
+		Short: "Try a call: the verdict, the evidence for it, and the question a person would get",
 		Long: `Decide one call in a conversation made of what you give: what the user said, and what
 was read before. It is the same decision as in production; nothing is executed, and
 nothing is written to the log. Where a server runs it is asked, by the policy in force there;
@@ -283,8 +280,8 @@ with --config, or without a server, the file is.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.said, "said", nil, "what the user said before, a message each")
-	fl.StringArrayVar(&f.read, "read", nil, "what the agent read after that and somebody else wrote, a text each")
+	fl.StringArrayVar(&f.said, "said", nil, "what the user said before (repeat for several messages)")
+	fl.StringArrayVar(&f.read, "read", nil, "what the agent read after that, written by others (repeat for several texts)")
 	fl.StringVar(&f.from, "from", "web_fetch", "tool that brought what was read")
 	fl.StringVar(&f.url, "url", "", "address where it was read")
 	fl.StringArrayVar(&f.done, "done", nil, "a call that ran before, as 'TOOL' or 'TOOL {JSON}'")
@@ -295,7 +292,8 @@ with --config, or without a server, the file is.`,
 }
 
 func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) error {
-	t := office.Trial{Tool: name, Args: args, Said: f.said, Read: f.read, From: f.from, Agent: f.agent, URL: f.url, Done: f.done, At: f.at}
+	t := policyfile.Trial{Tool: name, Args: args, Said: f.said, Read: f.read, From: f.from, Agent: f.agent,
+		URL: f.url, Done: f.done, At: f.at}
 	if f.tools != "" {
 		var err error
 		if t.Tools, err = os.ReadFile(f.tools); err != nil {
@@ -314,7 +312,7 @@ func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) er
 	}
 	e.printf("%s: %s\n  because %s: %s\n", e.ui.word("title", d.Tool), e.ui.as(d.Decision), d.Rule, d.Reason)
 	if d.Warrant != "" {
-		e.printf("  behind it: %s\n", d.Warrant)
+		e.printf("  evidence: %s\n", d.Warrant)
 	}
 	e.printItem(d.Item)
 	if d.Shown != "" {
@@ -326,7 +324,7 @@ func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) er
 // printItem names the item of the mandate that a call was held against, and what is missing.
 func (e *env) printItem(i *event.Covering) {
 	if i != nil && i.ID != "" {
-		e.printf("  %s\n", tidemark.NameItem(i))
+		e.printf("  %s\n", engine.NameItem(i))
 	}
 	if i != nil && len(i.Missing) > 0 {
 		e.printf("  missing: %s\n", text.OneLine(strings.Join(i.Missing, ", ")))
@@ -335,7 +333,7 @@ func (e *env) printItem(i *event.Covering) {
 
 // tried asks the server by what is in force there, or the policy file where none runs or one
 // is named.
-func (e *env) tried(ctx context.Context, t office.Trial) (out office.Tried, err error) {
+func (e *env) tried(ctx context.Context, t policyfile.Trial) (out policyfile.Tried, err error) {
 	var c *client
 	if e.config == "" {
 		if c, err = e.findServer(ctx); err != nil {

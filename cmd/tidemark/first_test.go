@@ -90,7 +90,7 @@ func TestTryKnowsTheNamesOfAgentsAndAddresses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.yaml")
 	writeFile(t, file, "rules:\n  - {name: no-shell, tools: [exec], when: 'args.command.contains(\"rm\")', effect: deny}\n"+
 		"trustRules:\n  - {name: wiki, tools: [web_fetch], url: [\"https://wiki.corp.example/**\"], trust: local}\n"+
-		"toolOverrides: {deploy: {untrusted: restrict}}\n")
+		"toolOverrides: {deploy: {untrusted: hide}}\n")
 	for line, want := range map[string]string{
 		`try Bash {"command":"rm\tx"} --agent claude`:                                              "exec: deny\n",
 		`try shell {"command":["rm","x"]} --agent codex`:                                           "exec: deny\n",

@@ -12,7 +12,7 @@ import (
 // whose name is one word of the command that is offered, whatever stands in it.
 func TestAFloodIsOneThingInTheTerminal(t *testing.T) {
 	data := t.TempDir()
-	const rules = "rules:\n  - {name: ask, tools: [note_add], effect: escalate}\n"
+	const rules = "rules:\n  - {name: ask, tools: [note_add], effect: ask}\n"
 	if err := os.WriteFile(filepath.Join(data, "tidemark.yaml"), []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}

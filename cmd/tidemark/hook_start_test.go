@@ -242,9 +242,9 @@ func TestAHookStartsOnlyWhatItsOwnerAllowed(t *testing.T) {
 	if err := app.AllowStart(app.Paths{Data: data, Store: "postgres://x/y"}, os.Args[0], os.Getenv); err == nil || app.MayStart(app.Paths{Data: data}) {
 		t.Error("a log that servers share: a server with another log would be started")
 	}
-	t.Setenv("SECRET_OF_MINE", "x")
+	t.Setenv("SECRET_OF_MINE", "0123456789abcdef")
 	policy := filepath.Join(data, "other.yaml")
-	writeFile(t, policy, "channels: {ntfy: {topic: approvals-1, token: \"${SECRET_OF_MINE}\"}}\n")
+	writeFile(t, policy, "channels: {webhook: {url: \"https://pager.example/x\", secret: \"${SECRET_OF_MINE}\"}}\n")
 	err := app.AllowStart(app.Paths{Data: data, Config: policy}, os.Args[0], os.Getenv)
 	if err == nil || !strings.Contains(err.Error(), "SECRET_OF_MINE") || app.MayStart(app.Paths{Data: data}) {
 		t.Errorf("a policy with a secret that such a server does not have: %v", err)

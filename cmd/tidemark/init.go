@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/agents/install"
@@ -31,7 +31,7 @@ func (e *env) initCommand() *cobra.Command {
 	f := &initFlags{}
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Guard the agents of this machine: server, hooks, and a proof that they hold",
+		Short: "Guard the agents of this machine: start the server, install hooks, and prove that they block",
 		Long: `Find the agents on this machine, start the server (as a service where there is systemd or
 launchd; else in the background, and the hooks start it again where it does not run), put hooks into
 each agent's settings, and try on each a call that must be blocked. Exits 1 if one was not. Then an example
@@ -55,19 +55,19 @@ log, the policy and the tokens stay too, unless you say --purge.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.undo, "undo", false, "take everything out again but the data folder")
+	fl.BoolVar(&f.undo, "undo", false, "undo everything init did, but keep the data folder")
 	fl.BoolVar(&f.purge, "purge", false, "with --undo: delete the data folder too, with the log, the policy and the keys; it asks")
 	fl.BoolVar(&f.yes, "yes", false, "with --purge: do not ask")
-	fl.BoolVar(&f.background, "background", false, "start the server in the background, and have hooks start it again; no service")
-	fl.BoolVar(&f.noModel, "no-model", false, "have no model read what you ask for, and offer none")
-	fl.StringVar(&f.model, "model", "", "have this model read (a name of tidemark model): you know what leaves, and agree")
+	fl.BoolVar(&f.background, "background", false, "install no service: start the server in the background, and have hooks start it again")
+	fl.BoolVar(&f.noModel, "no-model", false, "do not offer a model that reads your messages, and use none")
+	fl.StringVar(&f.model, "model", "", "have this model read your messages (a name from tidemark model); you agree to what is sent to it")
 	fl.StringVar(&f.hook, "hook", "", "path of tidemark-hook (default: beside this program)")
 	fl.StringVar(&f.trial, "trial", "hook", "what to try: full (the real agent too, with a scripted model) or hook")
 	return cmd
 }
 
 // errInitSpeaks is why init has no --json.
-var errInitSpeaks = errors.New("init: it speaks to people; programs use install, uninstall, service and doctor with --json")
+var errInitSpeaks = errors.New("init has no --json: programs use install, uninstall, service and doctor, which have it")
 
 func (e *env) init(ctx context.Context, f *initFlags) error {
 	if e.json {
@@ -105,7 +105,7 @@ func (e *env) init(ctx context.Context, f *initFlags) error {
 	if err := e.firstKey(ctx, f); err != nil {
 		return err
 	}
-	e.printf("is it on: tidemark doctor; more stories: tidemark demo; take it out again: tidemark init --undo\n")
+	e.printf("check it: tidemark doctor; more examples: tidemark demo; undo it: tidemark init --undo\n")
 	return nil
 }
 
@@ -136,8 +136,9 @@ func (e *env) offerKey(ctx context.Context, tokens *app.Tokens) (bool, error) {
 	if in, ok := e.in.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
 		return false, nil
 	}
-	e.printf("\n%s approving must be yours alone: an agent runs as you and reads your files. A passkey is (fingerprint, PIN, phone\n"+
-		"or security key), and then no token is needed. Enrol one now, in your browser? [y/N] ", e.ui.word("title", "to answer it,"))
+	e.printf("\n%s enrol a passkey (fingerprint, PIN, phone or security key). An agent runs as you and can read\n"+
+		"what you can; a passkey only you can use, and no token is needed then. Enrol one now, in your browser? [y/N] ",
+		e.ui.word("title", "to answer it,"))
 	yes, err := e.saysYes(ctx)
 	if err != nil || !yes {
 		return false, err
@@ -219,11 +220,11 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	}
 	offers := app.FindModels(ctx)
 	if len(offers) == 0 {
-		e.printf("no model is in reach that could read what you ask for: you are asked more (tidemark model, later)\n")
+		e.printf("no model was found that could read your messages, so you will be asked more often (later: tidemark model)\n")
 		return nil
 	}
 	if !e.asksHere() { // nothing is switched on where nobody can say yes, and nothing is tried for nobody
-		const could = "a model could read what you ask for, so that you are asked less: %s (tidemark model use NAME says what leaves)\n"
+		const could = "a model could read your messages, so that you are asked less: %s (tidemark model use NAME shows what is sent)\n"
 		e.printf(could, offerNames(offers))
 		return nil
 	}
@@ -265,15 +266,22 @@ func agentsHere(ctx context.Context, w install.World, is func(*install.State) bo
 func each[T any](n int, do func(i int) (T, error)) ([]T, error) {
 	const most = 8
 	out := make([]T, n)
-	var group errgroup.Group
-	group.SetLimit(most)
+	faults, slots := make([]error, n), make(chan struct{}, most)
+	var all sync.WaitGroup
 	for i := range n {
-		group.Go(func() (err error) {
-			out[i], err = do(i)
-			return err
+		slots <- struct{}{}
+		all.Go(func() {
+			out[i], faults[i] = do(i)
+			<-slots
 		})
 	}
-	return out, group.Wait()
+	all.Wait()
+	for _, err := range faults {
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // initServer makes sure that a server runs, and reports whether hooks are to start it from now on: where no
@@ -401,7 +409,7 @@ func (e *env) undoServer(ctx context.Context, p app.Paths) error {
 	case err != nil:
 		return err
 	case !ours:
-		const on = "%s a server runs on %s that init did not start: it goes on (end it where you started it)\n"
+		const on = "%s the server on %s was not started by init and keeps running (stop it where you started it)\n"
 		e.printf(on, e.ui.word("warn", "note:"), p.Data)
 		return nil
 	}

@@ -47,7 +47,7 @@ func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 	out, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data)
 	for _, want := range []string{
 		"found", "claude", "started a server at http://127.0.0.1:", "tm-approver-", "blocked", "tidemark approvals watch",
-		"held until you answer:\n    Send to promo@spam.example",
+		"it waits until you answer:\n    Send to promo@spam.example",
 	} {
 		if code != exitOK || !strings.Contains(out, want) || strings.Contains(out, "NOT BLOCKED") {
 			t.Fatalf("init: exit %d, %q, %q; want %q", code, out, errOut, want)
@@ -129,7 +129,7 @@ func TestUndoStopsWhatInitStartedAndNothingElse(t *testing.T) {
 		out, errOut, code := command(t, append([]string{"init", "--undo", "--hook", hook, "--data", data}, args...)...)
 		return out + errOut, code
 	}
-	if out, code := undo(); code != exitOK || !strings.Contains(out, "that init did not start") || strings.Contains(out, "stopped") {
+	if out, code := undo(); code != exitOK || !strings.Contains(out, "was not started by init") || strings.Contains(out, "stopped") {
 		t.Errorf("undo beside a server of somebody's own: exit %d, %s", code, out)
 	}
 	if out, code := undo("--purge", "--yes"); code == exitOK || !strings.Contains(out, "a server runs on") {

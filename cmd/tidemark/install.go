@@ -49,14 +49,14 @@ Agents: ` + strings.Join(install.Names(), ", "),
 	f.shared(cmd)
 	fl := cmd.Flags()
 	fl.DurationVar(&f.Timeout, "timeout", 0, "the hook answers within this time (default 5s)")
-	fl.DurationVar(&f.Wait, "wait", 0, "the hook waits this long besides for the owner's answer")
-	fl.StringVar(&f.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: found out by the hook)")
-	fl.BoolVar(&f.Start, "start", false, "the hook starts the server where none runs: this program, on this data folder, as you")
+	fl.DurationVar(&f.Wait, "wait", 0, "how much longer the hook waits for your answer to a question")
+	fl.StringVar(&f.Sender, "sender", "", "whose words prompts are: owner or unknown (default: the hook finds out)")
+	fl.BoolVar(&f.Start, "start", false, "the hook starts the server if none runs: this program, on this data folder, as you")
 	fl.BoolVar(&f.Box, "box", false,
-		"its commands run in a box once somebody but you has spoken ("+strings.Join(boxable(), ", ")+"; see docs/box.md)")
+		"its commands run in a box once it has read something that is not from you ("+strings.Join(boxable(), ", ")+"; see docs/box.md)")
 	fl.StringVar(&f.server, "server", "", "the server is on another machine, at this https address (tidemark join needs no token)")
 	fl.StringVar(&f.tokenFile, "token-file", "", "with --server: a file with the token that this machine was given there")
-	fl.StringVar(&f.pin, "pin", "", "with --server: its key, as it prints it at a start (default: the system's roots vouch for it)")
+	fl.StringVar(&f.pin, "pin", "", "with --server: the key it prints when it starts (default: the system's certificates vouch for it)")
 	fl.StringVar(&f.trial, "trial", "full", "what to try afterwards: full, hook (not the agent itself) or none")
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/afar"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 )
 
 func (e *env) joinCommand() *cobra.Command {
@@ -90,8 +90,8 @@ func (e *env) join(ctx context.Context, url, said string) error {
 	}
 	c := &client{base: way.URL, http: way.Client(code.Secret, joinTime)}
 	if err := c.send(ctx, http.MethodPost, "/v1/join", map[string]string{"secret": code.Secret}, &got); err != nil {
-		if errors.Is(err, proof.ErrStranger) { // it could not show that it knows the code, which was not told to it
-			err = errors.New("this code opens nothing there: it was used, it is too old, or it is another server's " +
+		if errors.Is(err, serverproof.ErrStranger) { // it could not show that it knows the code, which was not told to it
+			err = errors.New("this code does not work: it was used, has expired, or is for another server " +
 				"(ask for a new one: tidemark token invite)")
 		}
 		return fmt.Errorf("join: %w", err)
@@ -126,7 +126,7 @@ func (e *env) unjoined(p app.Paths) error {
 		return fmt.Errorf("this machine has joined %s already, as %s (tidemark leave, then join again)", away.URL, away.Machine)
 	}
 	if r, err := app.FindRunning(p); err == nil {
-		return fmt.Errorf("a server of this machine's own runs at %s: stop it first (tidemark service uninstall, or end tidemark serve)",
+		return fmt.Errorf("a server of this machine's own runs at %s: stop it first (tidemark service remove, or end tidemark serve)",
 			r.URL)
 	}
 	return nil
@@ -267,16 +267,16 @@ func (e *env) inviteCommand() *cobra.Command {
 	var life time.Duration
 	cmd := &cobra.Command{
 		Use:   "invite NAME",
-		Short: "Let another machine join, by a code that counts once",
-		Long: `Make a code with which another machine joins this server: it is shown once, counts once, and holds
-for 15 minutes. NAME is what the machine is called from then on: its agents are claude@NAME, its
+		Short: "Let another machine join, with a code that works once",
+		Long: `Make a code with which another machine joins this server: it is shown once, works once, and expires
+after 15 minutes. NAME is what the machine is called from then on: its agents are claude@NAME, its
 sessions NAME/…. Carry the code by hand or by a message; who reads it on the way can use it before
-you do, and then yours opens nothing: invite again, and revoke the other (tidemark token revoke NAME).`,
+you do, and then yours does not work: invite again, and revoke the other (tidemark token revoke NAME).`,
 		Example: `  tidemark token invite ana-laptop        # then, there: tidemark join URL CODE claude`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return e.invite(cmd.Context(), args[0], life) },
 	}
-	cmd.Flags().DurationVar(&life, "for", 0, "how long the code holds, at most 24h (default 15m)")
+	cmd.Flags().DurationVar(&life, "for", 0, "how long the code works, at most 24h (default 15m)")
 	return cmd
 }
 
@@ -310,6 +310,6 @@ func (e *env) invite(ctx context.Context, machine string, life time.Duration) er
 	}
 	e.printf("on %s, until %s:\n  %s\n", got.Machine, got.Expires.Local().Format(time.TimeOnly),
 		e.ui.word("title", fmt.Sprintf("tidemark join %s %s claude", at, got.Code)))
-	e.printf("  the code counts once; in place of claude, the agents that run there\n")
+	e.printf("  the code works once; write the agents that run there in place of claude\n")
 	return nil
 }

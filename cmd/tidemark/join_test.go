@@ -39,7 +39,7 @@ func TestAMachineJoinsFromTheCommandLine(t *testing.T) {
 	if out, errOut, code := command(t, "join", invited.URLs[0], strings.ToLower(invited.Code), "--data", laptop); code != exitOK || !strings.Contains(out, "as ana-laptop") {
 		t.Fatalf("join: exit %d, %s%s", code, out, errOut)
 	}
-	if _, errOut, code := command(t, "join", invited.URLs[0], invited.Code, "--data", t.TempDir()); code != exitUsage || !strings.Contains(errOut, "opens nothing") {
+	if _, errOut, code := command(t, "join", invited.URLs[0], invited.Code, "--data", t.TempDir()); code != exitUsage || !strings.Contains(errOut, "does not work") {
 		t.Errorf("the code again: exit %d, %s", code, errOut)
 	}
 	if _, errOut, code := command(t, "serve", "--data", laptop); code != exitUsage || !strings.Contains(errOut, "tidemark leave") {

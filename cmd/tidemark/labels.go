@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/project"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -28,7 +28,7 @@ import (
 func (e *env) trustCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Trust again: a session's context, what was written while tainted, a project's settings",
+		Short: "Restore trust: in a session, in what was written while tainted, or in a project's settings",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -51,7 +51,7 @@ tidemark:labels).`,
 	}
 	var below string
 	clearing := &cobra.Command{
-		Use: "clear [KEY]", Short: "Trust it again, as tidemark trust labels spells it; with --below all files of a folder",
+		Use: "clear [KEY]", Short: "Trust one label again, by its name in tidemark trust labels; with --below, all files of a folder",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -69,7 +69,7 @@ tidemark:labels).`,
 }
 
 func (e *env) listLabels(ctx context.Context) error {
-	var all []tidemark.LabelView
+	var all []engine.LabelView
 	err := e.withLog(ctx, func(log *app.Log) (err error) {
 		all, err = log.Monitor.Labels(ctx)
 		return err
@@ -88,7 +88,7 @@ func (e *env) listLabels(ctx context.Context) error {
 	for i, l := range all {
 		rows[i] = []cell{
 			{"", report.Line(l.Key)}, {l.Level.String(), l.Level.String()}, {"", report.Line(l.Session)}, {"", report.Line(l.Tool)},
-			{"", strconv.FormatUint(l.Step, 10)}, {"dim", report.Line(tidemark.Evidence(trust.Label{Level: l.Level, Sources: l.Sources}))},
+			{"", strconv.FormatUint(l.Step, 10)}, {"dim", report.Line(engine.Evidence(trust.Label{Level: l.Level, Sources: l.Sources}))},
 		}
 	}
 	return e.ui.table(e.out, []string{"KEY", "LEVEL", "SESSION", "WRITTEN BY", "STEP", "BECAUSE OF"}, rows)
@@ -100,7 +100,7 @@ func (e *env) clearBelow(ctx context.Context, folder string) error {
 	if err != nil {
 		return fmt.Errorf("clear labels: %w", err)
 	}
-	var all []tidemark.LabelView
+	var all []engine.LabelView
 	err = e.withLog(ctx, func(log *app.Log) (err error) {
 		all, err = log.Monitor.Labels(ctx)
 		return err
@@ -135,7 +135,7 @@ func (e *env) clearLabel(ctx context.Context, key string) error {
 		err = c.call(ctx, http.MethodDelete, "/v1/labels?key="+url.QueryEscape(key), nil, nil)
 		var no *refused
 		if errors.As(err, &no) && no.Status == http.StatusNotFound {
-			err = tidemark.ErrNotFound
+			err = engine.ErrNotFound
 		}
 	} else {
 		err = e.withWritableLog(ctx, func(log *app.Log) error {
@@ -145,7 +145,7 @@ func (e *env) clearLabel(ctx context.Context, key string) error {
 			return log.Monitor.ClearLabel(ctx, key, whoami(), "cli")
 		})
 	}
-	if errors.Is(err, tidemark.ErrNotFound) {
+	if errors.Is(err, engine.ErrNotFound) {
 		return fmt.Errorf("clear label: nothing is labelled %q (tidemark trust labels lists what is)", key)
 	}
 	if err != nil {

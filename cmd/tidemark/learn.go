@@ -173,7 +173,7 @@ func (e *env) showLesson(f *learnFlags, l *app.Lesson) error {
 		e.printf("    would have stopped %s of %d in clean sessions, %s of %d in all\n",
 			e.stops(b.Clean), b.CleanOf, e.stops(b.All), b.AllOf)
 	}
-	e.printf("\ntidemark learn --yaml prints them for the policy file, --apply adds those that would have stopped nothing\n")
+	e.printf("\ntidemark policy learn --yaml prints them for the policy file, --apply adds those that would have stopped nothing\n")
 	return nil
 }
 

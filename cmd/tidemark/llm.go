@@ -23,7 +23,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/afar"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/door"
 	"github.com/tidemark/tidemark/internal/box/outfit"
@@ -200,8 +200,8 @@ func (e *env) tellElsewhere(upstreams map[string]string) {
 			continue // this very proxy
 		}
 		at = &neturl.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path} // without a password in it
-		const text = "tidemark: %s leads to %s and is not heeded: %s is asked where the policy file says (llm.upstreams), else at its " +
-			"public address. To ask there: tidemark llm --upstream %s=%s\n"
+		const text = "tidemark: %s is set to %s and is ignored: %s is asked where the policy file says (llm.upstreams), " +
+			"else at its public address. To use yours: tidemark llm --upstream %s=%s\n"
 		fmt.Fprintf(e.errOut, text, v.name, at.Host, v.value, v.value, at)
 	}
 }
@@ -310,11 +310,11 @@ func (e *env) whole(ctx context.Context, w *box.Want, agent string) (stop func()
 	}
 	o := door.Options{
 		Server: server, Sign: "sk-box-" + rand.Text(), Token: tokens.Agent, Session: "run:" + rand.Text()[:12],
-		Transport: &http.Transport{DialContext: proof.Dialer(tokens.Agent, server), DisableCompression: true},
+		Transport: &http.Transport{DialContext: serverproof.Dialer(tokens.Agent, server), DisableCompression: true},
 	}
 	var spared []string
 	if o.Keys, spared = outfit.Keys(os.Getenv); len(spared) > 0 {
-		fmt.Fprintf(e.errOut, "tidemark: the key for %s is not used: it is for the address beside it; name that in llm.upstreams\n",
+		fmt.Fprintf(e.errOut, "tidemark: the key for %s is not used, because an address is set with it: name that in llm.upstreams\n",
 			strings.Join(spared, ", "))
 	}
 	if o.Models, err = door.WantsToken(ctx, server, o.Transport); err != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/trial"
 )
@@ -29,12 +27,7 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go heed(signals, cancel)
-	code, was := app.RunService(os.Args[1:], func(ctx context.Context, out io.Writer) int {
-		return run(ctx, os.Args[1:], os.Stdin, out, out)
-	})
-	if !was {
-		code = run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	}
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	cancel()
 	os.Exit(code)
 }
@@ -84,11 +77,11 @@ Agents: ` + strings.Join(catalogue.Names(), ", "),
 	f := cmd.Flags()
 	f.StringVar(&o.Agent, "agent", "", "which agent's hook this is")
 	f.StringVar(&o.Event, "event", "", "the event, for agents whose payload does not name it")
-	f.StringVar(&o.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: unknown on build machines, else owner)")
+	f.StringVar(&o.Sender, "sender", "", "whose words prompts are: owner or unknown (default: unknown on build machines, else owner)")
 	f.DurationVar(&o.Timeout, "timeout", shim.DefaultTimeout, "answer within this time, whatever happens")
 	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
-	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
-	f.BoolVar(&o.Start, "start", false, "where no server runs, start the one that tidemark install named in the data folder")
+	f.DurationVar(&o.Wait, "wait", 0, "how much longer to wait for the owner's answer to a question")
+	f.BoolVar(&o.Start, "start", false, "if no server runs, start the one that tidemark install named in the data folder")
 	return cmd
 }
 

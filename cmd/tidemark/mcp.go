@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
 	"github.com/tidemark/tidemark/internal/reports/report"
@@ -72,9 +72,9 @@ func (e *env) relayMCP(ctx context.Context, name string, variables, command []st
 		return err
 	}
 	port := app.MCPPort(p)
-	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: name, Command: command}, Port: port, Pins: app.MCPPins(port),
-		Origin:   gate.Origin{Env: os.Getenv, Owner: cfg.MCP.Sender == "owner"},
+	conn, err := judge.New(judge.Options{
+		Server: judge.Server{Name: name, Command: command}, Port: port, Pins: app.MCPPins(port),
+		Origin:   judge.Origin{Env: os.Getenv, Owner: cfg.MCP.Sender == "owner"},
 		Patience: cfg.MCP.Wait, Elicit: cfg.MCP.Elicit != "never",
 		Logger: slog.New(slog.NewTextHandler(e.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

@@ -81,7 +81,7 @@ func TestDefinitionsAreReviewedAndAcceptedFromTheCommandLine(t *testing.T) {
 	}
 	for _, name := range []string{"send_mail", "mail__send_mail"} {
 		out := s.says(t, "tools", "history", name)
-		for _, want := range []string{"taken when the server was first used", "accepted by", "-description: Sends a mail.\n", "+description: " + evil} {
+		for _, want := range []string{"accepted when the server was first used", "accepted by", "-description: Sends a mail.\n", "+description: " + evil} {
 			if !strings.Contains(out, want) {
 				t.Errorf("the history of %s: got %q, want %q", name, out, want)
 			}
@@ -143,7 +143,7 @@ func TestHiddenDefinitionsAreListedAndAnsweredWithTheApprovals(t *testing.T) {
 	lists("Sends.")
 	lists("Sends twice.")
 	out := s.says(t, "approvals")
-	for _, want := range []string{"mail: send_mail", "-description: Sends.", "+description: Sends twice.", "not as it was accepted"} {
+	for _, want := range []string{"mail: send_mail", "-description: Sends.", "+description: Sends twice.", "not what was accepted"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("approvals: got %q, want %q", out, want)
 		}

@@ -28,7 +28,7 @@ var modelTools []byte
 func (e *env) modelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "model",
-		Short: "Which model reads what you ask for, and which could",
+		Short: "Show which model reads your messages, and which could",
 		Long: `Show which model reads your messages, how often it was asked and what that cost, and which models are in reach:
 keys in the environment, servers on this machine, programs of agents. Nothing is asked and nothing leaves.
 
@@ -38,7 +38,7 @@ what was read: docs/model.md.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.showModel(cmd.Context()) },
 	}
 	cmd.AddCommand(e.modelTryCommand(), e.modelUseCommand(), &cobra.Command{
-		Use: "off", Short: "Have no model read, and none offered", Args: cobra.NoArgs,
+		Use: "off", Short: "Stop having a model read your messages, and be offered none", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.declineModel() },
 	})
 	return cmd
@@ -132,7 +132,7 @@ func (e *env) modelUseCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "use NAME",
-		Short: "Have a model in reach read what you ask for",
+		Short: "Have one of the models found read your messages",
 		Long: `Try a model that is in reach, say what would leave this machine and where to, ask, make one real request, and write the
 setting into the policy file. The program of an agent is first pointed at a scripted model on this machine, with an invented
 key, and everything that it sends is looked at: what sends more than it is given is not used.`,
@@ -140,7 +140,7 @@ key, and everything that it sends is looked at: what sends more than it is given
 		RunE: func(cmd *cobra.Command, args []string) error { return e.useModel(cmd.Context(), args[0], model, yes) },
 	}
 	cmd.Flags().StringVar(&model, "model", "", "another model of the same provider, server or program")
-	cmd.Flags().BoolVar(&yes, "yes", false, "you know what leaves, and agree")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask: you agree to what is sent")
 	return cmd
 }
 
@@ -207,7 +207,7 @@ func (e *env) asksHere() bool {
 // agrees asks a person at a terminal. Nobody there is no.
 func (e *env) agrees(ctx context.Context) (bool, error) {
 	if e.asksHere() {
-		e.printf("Shall it? [y/N] ")
+		e.printf("Use it? [y/N] ")
 	}
 	return e.saysYes(ctx)
 }
@@ -320,7 +320,7 @@ func (e *env) printUnderstood(t *app.ModelTrial) {
 			e.printf("      but not %q\n", x)
 		}
 		if i.Or != "" {
-			e.printf("      one of the choice %s, and not each\n", i.Or)
+			e.printf("      one of the choices %s, not all of them\n", i.Or)
 		}
 		for _, a := range i.Args {
 			e.printf("      %s: %s\n", a.Arg, sourceOf(&a))
@@ -345,7 +345,7 @@ func (e *env) printUnderstood(t *app.ModelTrial) {
 	}
 	switch {
 	case t.Dropped > 0:
-		e.printf("%d more were left out: what they quote does not stand in the words\n", t.Dropped)
+		e.printf("%d more were left out: their quotes are not in the message\n", t.Dropped)
 	case len(c.Items) == 0:
 		e.printf("  no item: every act would be asked about\n")
 	}

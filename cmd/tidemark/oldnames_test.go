@@ -191,20 +191,20 @@ func oldMention() *regexp.Regexp {
 
 func TestOldMentionsAreSeen(t *testing.T) {
 	for text, want := range map[string]string{
-		"run `tidemark audit verify`":               "audit",
-		"see tidemark\n// check.":                   "check",
-		"tidemark\naudit":                           "audit",
-		`"$work/tidemark" --data "$w" --json audit`: "audit",
-		`[bin + "/tidemark", "replay", "-"]`:        "replay",
-		`[os.environ["TIDEMARK"], "replay"]`:        "replay",
-		`{program} replay --json`:                   "replay",
-		"# added by tidemark learn: each":           "learn",
-		"tidemark log export":                       "",
-		"tidemark policy check":                     "",
-		"tidemark:labels":                           "",
-		"tidemark-audit.csv":                        "",
-		`"github.com/tidemark/tidemark/audit"`:      "",
-		"name: tidemark, labels: {}":                "",
+		"run `tidemark audit verify`":                   "audit",
+		"see tidemark\n// check.":                       "check",
+		"tidemark\naudit":                               "audit",
+		`"$work/tidemark" --data "$w" --json audit`:     "audit",
+		`[bin + "/tidemark", "replay", "-"]`:            "replay",
+		`[os.environ["TIDEMARK"], "replay"]`:            "replay",
+		`{program} replay --json`:                       "replay",
+		"# added by tidemark learn: each":               "learn",
+		"tidemark log export":                           "",
+		"tidemark policy check":                         "",
+		"tidemark:labels":                               "",
+		"tidemark-audit.csv":                            "",
+		`"github.com/tidemark/tidemark/internal/audit"`: "",
+		"name: tidemark, labels: {}":                    "",
 	} {
 		got := ""
 		if m := oldMention().FindStringSubmatch(text); m != nil {

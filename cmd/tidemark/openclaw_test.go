@@ -46,7 +46,7 @@ func TestTheServerReadsItsPolicyFromAnOpenClawFile(t *testing.T) {
 	}
 
 	write(`"taintPolicy": {"shared": "perhaps"}`)
-	const place = "openclaw.json:4:31: plugins.entries.provenance.config.taintPolicy.shared must be allow, confirm or restrict"
+	const place = "openclaw.json:4:31: plugins.entries.provenance.config.taintPolicy.shared must be allow, confirm, deny or restrict"
 	if _, errOut, code := command(t, "check", file); code != exitFault || !strings.Contains(errOut, place) || !strings.Contains(errOut, "^") {
 		t.Errorf("check of a file with a fault: exit %d, %q; want its place and a caret", code, errOut)
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/plugins/compliance"
-	"github.com/tidemark/tidemark/plugins/cost"
+	"github.com/tidemark/tidemark/internal/plugins/compliance"
+	"github.com/tidemark/tidemark/internal/plugins/cost"
 )
 
 // chatFormat is how one API of a provider asks and answers.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/renamed"
 	"github.com/tidemark/tidemark/internal/reports/report"
@@ -194,13 +194,13 @@ func (e *env) policyText(ctx context.Context) error {
 }
 
 // compared checks a file and holds it against what is recorded.
-func (e *env) compared(ctx context.Context, c *client, file string) (text string, found office.Comparison, err error) {
+func (e *env) compared(ctx context.Context, c *client, file string) (text string, found policyfile.Comparison, err error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return "", found, err
 	}
 	in := map[string]string{"text": string(raw)}
-	var checked office.Checked
+	var checked policyfile.Checked
 	if err := c.call(ctx, http.MethodPost, "/v1/policy/check", in, &checked); err != nil {
 		return "", found, err
 	}
@@ -227,7 +227,7 @@ func (e *env) comparePolicy(ctx context.Context, file string) error {
 	return nil
 }
 
-func (e *env) printComparison(x *office.Comparison) {
+func (e *env) printComparison(x *policyfile.Comparison) {
 	e.printf("against %d recorded sessions, %d calls: %d questions more, %d fewer, %d calls denied that were not\n",
 		x.Sessions, x.Calls, x.More, x.Fewer, x.Denied)
 	if x.Unjudged+x.Failed > 0 {
@@ -308,9 +308,9 @@ func (e *env) draftPolicy(ctx context.Context, id, out string) error {
 	}
 	var d struct {
 		policyText
-		Suggestion report.Suggestion `json:"suggestion"`
-		Draft      string            `json:"draft"`
-		Comparison office.Comparison `json:"comparison"`
+		Suggestion report.Suggestion     `json:"suggestion"`
+		Draft      string                `json:"draft"`
+		Comparison policyfile.Comparison `json:"comparison"`
 	}
 	to := url.Values{"suggestion": {id}, "days": {"3650"}} // as far as tidemark report looks back
 	if err := c.call(ctx, http.MethodGet, "/v1/policy/draft?"+to.Encode(), nil, &d); err != nil {
@@ -381,7 +381,7 @@ func (e *env) writePolicy(ctx context.Context, words, out, record string) error 
 	if err != nil {
 		return fmt.Errorf(what, err)
 	}
-	var found *office.Comparison
+	var found *policyfile.Comparison
 	if c != nil {
 		if err := c.call(ctx, http.MethodPost, "/v1/policy/compare", map[string]string{"text": x.Text}, &found); err != nil {
 			return fmt.Errorf(what, err)
@@ -419,7 +419,7 @@ func toolsSeen(ctx context.Context, c *client) (names []string, err error) {
 	return names, err
 }
 
-func (e *env) printProposal(x *app.Proposed, found *office.Comparison, out string) {
+func (e *env) printProposal(x *app.Proposed, found *policyfile.Comparison, out string) {
 	e.printf("%s by %s; nothing is saved\n", e.ui.word("title", "a proposal"), report.Line(x.Model))
 	for _, line := range x.Loosens {
 		e.printf("  %s %s\n", e.ui.word("bad", "LOOSER"), report.Line(line))

@@ -41,7 +41,7 @@ func (e *env) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay [FILE|FOLDER|-]...",
-		Short: "Run recorded transcripts through a policy: what would have been asked or blocked",
+		Short: "Run recorded transcripts through a policy: what would have been asked or denied",
 		Long: `Read recorded transcripts and say what the policy would have said to each call, and
 why. It is the same decision as in production; nothing is executed, no model, auditor or
 verifier is asked, and nothing is written to the log.

@@ -15,14 +15,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/plugins/compliance"
+	"github.com/tidemark/tidemark/internal/plugins/cost"
+	"github.com/tidemark/tidemark/internal/plugins/experiment"
 	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/plugins/compliance"
-	"github.com/tidemark/tidemark/plugins/cost"
-	"github.com/tidemark/tidemark/plugins/experiment"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 func (e *env) reportCommand() *cobra.Command {
@@ -51,7 +51,7 @@ three days, and to whole days (UTC) before.`,
 	}
 	cmd.Flags().StringVar(&since, "since", "", "only the last so long, e.g. 7d or 168h (default: the whole log)")
 	cmd.AddCommand(e.pluginsCommand())
-	cmd.Flags().IntVar(&opts.MinAsked, "min-asked", 10, "how often something must have happened to be suggested about")
+	cmd.Flags().IntVar(&opts.MinAsked, "min-asked", 10, "suggest only what is based on at least this many cases")
 	return cmd
 }
 
@@ -281,7 +281,7 @@ func (e *env) printExperiment(r *experiment.Report) error {
 		row("sessions", a.Sessions, b.Sessions), row("turns", a.Turns, b.Turns), row("model calls", a.ModelCalls, b.ModelCalls),
 		row("tokens in", a.TokensIn, b.TokensIn), row("tokens out", a.TokensOut, b.TokensOut),
 		row("ms for a model call", int64(a.LatencyMs), int64(b.LatencyMs)),
-		row("tool calls", a.Calls, b.Calls), row("asked about", a.Asked, b.Asked), row("refused", a.Denied, b.Denied),
+		row("tool calls", a.Calls, b.Calls), row("asked about", a.Asked, b.Asked), row("denied", a.Denied, b.Denied),
 		row("ran approved", a.Approved, b.Approved), row("failed", a.Failed, b.Failed),
 	}); err != nil {
 		return err

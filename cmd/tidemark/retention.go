@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os/user"
 	"strconv"
@@ -11,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/store/retention"
+	"github.com/tidemark/tidemark/internal/store/retention"
 )
 
 func (e *env) pruneCommand() *cobra.Command {
@@ -22,7 +21,7 @@ func (e *env) pruneCommand() *cobra.Command {
 	limits := map[string]*string{}
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Take out of the log what it need not hold any longer",
+		Short: "Remove what the log no longer needs to keep",
 		Long: `Take out of the log what is older than you want it, or more than you want to keep: what was read (content), arguments
 of calls, texts (previews), and of sessions that have ended everything but a skeleton (events). Without a limit
 those of the section retention in the policy file count; with one, it alone. A limit is an age, a size or both: 30d,
@@ -62,9 +61,9 @@ sealed there: their id, or provider:id.`,
 	} {
 		limits[what] = fl.String(what, "", "how old or how much may be: "+of)
 	}
-	fl.BoolVarP(&r.Dry, "dry-run", "n", false, "say what would be taken out, and do nothing")
+	fl.BoolVarP(&r.Dry, "dry-run", "n", false, "print what would be removed, and change nothing")
 	fl.StringVar(&r.Session, "session", "", "this session alone")
-	fl.StringVar(&r.Person, "person", "", "forget somebody: all of every session they spoke in")
+	fl.StringVar(&r.Person, "person", "", "forget a person: remove every session they spoke in")
 	fl.StringVar(&r.Why, "why", "", "the reason, for the record")
 	fl.StringVar(&r.By, "by", "", "who you are, for the record (default: your user name)")
 	return cmd
@@ -244,24 +243,25 @@ func (e *env) exportCommand() *cobra.Command {
 	var format, file string
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write records of the log as JSON lines or Parquet, for analysis elsewhere",
-		Long: `Write the records that fit, oldest first, as lines of JSON (jsonl) or as a Parquet file, with a column for session, time,
+		Short: "Write records of the log as JSON lines, for analysis elsewhere",
+		Long: `Write the records that fit, oldest first, as lines of JSON with a member for session, time,
 kind, tool, effect, rule, trust level and person, and the whole record as JSON in body. What is sealed in the log
 is not exported, nor are keys and codes. A server may run beside it.`,
 		Example: `  tidemark log export --out records.jsonl --from 2026-03-01
-  tidemark log export --format parquet --out decisions.parquet --kind call.decided`,
+  tidemark log export --kind call.decided | tidemark-parquet --out decisions.parquet`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
-			if file == "" && format == "parquet" {
-				return errors.New("export: a Parquet file needs a name (--out)")
+			if format != "jsonl" {
+				return fmt.Errorf("export: it is written as jsonl, not as %q; Parquet is made of that: "+
+					"tidemark log export | tidemark-parquet --out FILE (docs/contrib.md)", format)
 			}
 			return e.withLog(cmd.Context(), func(log *app.Log) error {
 				filter := f.filter()
 				progress := newProgress(e.errOut, "exporting")
-				to := app.ExportTo{Format: format, File: file, Out: e.out, Progress: progress.step}
+				to := app.ExportTo{File: file, Out: e.out, Progress: progress.step}
 				n, err := app.Export(cmd.Context(), log, &filter, to)
 				progress.done()
 				if err != nil || file == "" {
@@ -276,10 +276,10 @@ is not exported, nor are keys and codes. A server may run beside it.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&format, "format", "jsonl", "how it is written: "+strings.Join(app.ExportFormats(), " or "))
+	fl.StringVar(&format, "format", "jsonl", "")
+	_ = fl.MarkHidden("format") // scripts name the one there is
 	fl.StringVarP(&file, "out", "o", "", "file to write, which must not exist (default: standard output)")
 	f.flags(fl)
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(app.ExportFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -69,10 +69,10 @@ does so for any command.
 	f := cmd.Flags()
 	f.SetInterspersed(false) // what stands behind the command is the command's
 	f.StringVar(&o.workspace, "workspace", "", "the folder it may change (default: the repository you are in, else this folder)")
-	f.StringArrayVar(&o.read, "read", nil, "a file or folder it may read besides")
-	f.StringArrayVar(&o.write, "write", nil, "a file or folder it may change besides")
-	f.StringArrayVar(&o.keep, "env", nil, "name of a variable it is given besides")
-	f.StringArrayVar(&o.own, "own", nil, "a folder below your home that it has for itself, empty, and that goes with the box")
+	f.StringArrayVar(&o.read, "read", nil, "another file or folder it may read")
+	f.StringArrayVar(&o.write, "write", nil, "another file or folder it may change")
+	f.StringArrayVar(&o.keep, "env", nil, "another environment variable it is given, by name")
+	f.StringArrayVar(&o.own, "own", nil, "a folder below your home that is empty in the box and is removed with it")
 	f.BoolVar(&o.models, "models", false, "give it its models and MCP servers, through the monitor, and no other way out")
 	return cmd
 }
@@ -107,7 +107,7 @@ func (e *env) runBoxed(ctx context.Context, o boxed, args []string) error {
 		return e.noBox(err)
 	}
 	if b.Reduced() && runtime.GOOS == "darwin" {
-		fmt.Fprintln(e.errOut, "tidemark: this is a box of sandbox-exec, which its makers have never run on macOS (docs/box.md)")
+		fmt.Fprintln(e.errOut, "tidemark: this box uses sandbox-exec, which we have not yet tested on a real Mac (docs/box.md)")
 	} else if b.Reduced() {
 		fmt.Fprintln(e.errOut, "tidemark: there are no namespaces here, so this is a reduced box: no sockets, no /tmp; "+
 			"guarded files are put back, not kept (docs/box.md)")
@@ -247,7 +247,7 @@ func (e *env) tellBox(r *box.Report) error {
 func (e *env) boxCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "box",
-		Short: "Keep, list, look into and end the boxes of sessions",
+		Short: "List, look into and end the boxes of sessions",
 		Long: `Commands of agents that run in a box run in their session's: one box for each session, kept by
 a process of yours (tidemark box keep), which is started when the first one is needed.`,
 		Args: cobra.NoArgs,

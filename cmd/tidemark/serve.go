@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/base/heap"
+	"github.com/tidemark/tidemark/internal/base/memlimit"
 )
 
 type serveFlags struct {
@@ -38,17 +38,17 @@ at once. A file with faults changes nothing.`,
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", "", "address to listen on (default 127.0.0.1:8417; port 0 picks a free one)")
 	cmd.Flags().BoolVar(&f.plain, "plain", false,
-		"listen beyond this machine without TLS: something before it speaks that, or the network is a container's own")
+		"let other machines connect without TLS: only behind a TLS proxy, or in a container's own network")
 	cmd.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	cmd.Flags().BoolVar(&f.show, "show-tokens", false, "print new tokens also where this is no terminal: whoever reads the output has them")
 	cmd.Flags().BoolVar(&f.unless, "unless-running", false,
-		"end at once, with exit code 0, where another server has the data folder; init --undo may stop it")
+		"exit at once with code 0 if another server uses the data folder; init --undo may stop this one")
 	return cmd
 }
 
 func (e *env) serve(ctx context.Context, f *serveFlags) error {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
-		heap.Keep(ctx)
+		memlimit.Keep(ctx)
 	}
 	logger, err := e.logger(f.level)
 	if err != nil {

@@ -22,11 +22,10 @@ func (e *env) serviceCommand() *cobra.Command {
 	var dry bool
 	add := &cobra.Command{
 		Use:   "install",
-		Short: "Have systemd (Linux), launchd (macOS) or Windows run tidemark serve for you",
+		Short: "Have systemd (Linux) or launchd (macOS) run tidemark serve for you",
 		Long: `Write a user's unit for systemd, or an agent for launchd, and start it. It runs this program
 on this data folder, as you, at every login; on Linux, loginctl enable-linger has it run without one.
-On Windows, as an administrator, make a service that runs at every start of the machine, as an account
-of its own (NT SERVICE\tidemark) that is let into the data folder; what it prints is in serve.log there.
+For Windows there is tidemark-winservice (docs/contrib.md).
 Tokens are not shown by a service: tidemark token new makes those of people.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.installService(cmd.Context(), dry) },

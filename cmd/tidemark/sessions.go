@@ -11,16 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/graph"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 func (e *env) sessionsCommand() *cobra.Command {
@@ -61,7 +61,7 @@ func (e *env) listSessions(cmd *cobra.Command, log *app.Log, q store.SessionQuer
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
 	}
-	views := make([]tidemark.View, 0, len(rows))
+	views := make([]engine.View, 0, len(rows))
 	for _, r := range rows {
 		v, err := log.Monitor.View(cmd.Context(), r.Name)
 		if err != nil {
@@ -126,16 +126,16 @@ func (e *env) showCalls(name string, calls []timeline.Step, earlier int) {
 	}
 }
 
-func (e *env) showSession(v tidemark.View, calls []timeline.Step) error {
+func (e *env) showSession(v engine.View, calls []timeline.Step) error {
 	if e.json {
 		return e.printJSON(struct {
-			tidemark.View
+			engine.View
 			Calls []timeline.Step `json:"calls"`
 		}{v, calls})
 	}
-	e.printf("%s  taint %s, %d turns, %d calls judged, %d refused or held\n",
+	e.printf("%s  taint %s, %d turns, %d calls judged, %d denied or asked about\n",
 		e.ui.word("title", v.Session), e.ui.as(v.Taint.Level.String()), v.Turns, v.Steps, v.Denied)
-	if ev := tidemark.Evidence(v.Taint); ev != "" {
+	if ev := engine.Evidence(v.Taint); ev != "" {
 		e.printf("  because of %s\n", ev)
 	}
 	for _, b := range v.Branches {
@@ -174,7 +174,7 @@ func (e *env) showSession(v tidemark.View, calls []timeline.Step) error {
 }
 
 // showTask prints the constraints of the task at hand.
-func (e *env) showTask(t *tidemark.TaskView) {
+func (e *env) showTask(t *engine.TaskView) {
 	if t == nil {
 		return
 	}
@@ -214,7 +214,7 @@ func (e *env) resetCommand() *cobra.Command {
 					if err := log.Unproven(); err != nil {
 						return err
 					}
-					return log.Monitor.Reset(cmd.Context(), tidemark.Ref{Session: args[0], Branch: branch}, whoami(), "cli")
+					return log.Monitor.Reset(cmd.Context(), engine.Ref{Session: args[0], Branch: branch}, whoami(), "cli")
 				})
 			}
 			if err != nil {

@@ -20,11 +20,11 @@ import (
 func (e *env) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Say where the server runs, whether those it asks can be reached, and which hosts are alive",
+		Short: "Show where the server runs, whether channels and models can be reached, and which hosts are alive",
 		Long: `Check every approval channel, the auditor and the verifier now, so that one that
 cannot deliver is found before the first question; and list the hosts whose plugin gave a
-sign of life. What is lost here for want of a model, of namespaces, or on this system is
-listed with what is then. Exits 1 if one cannot be reached or a host has fallen silent.`,
+sign of life. It also lists what does not work here (no model, no namespaces, this system) and
+what happens instead. Exits 1 if one cannot be reached or a host has fallen silent.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.status(cmd.Context()) },
 	}

@@ -219,13 +219,13 @@ func (e *env) exampleQuestion(ctx context.Context, session, args string) error {
 		if q.Session != session || q.Args != args {
 			continue
 		}
-		e.printf("\n%s\n", e.ui.word("confirm", "held until you answer:"))
+		e.printf("\n%s\n", e.ui.word("confirm", "it waits until you answer:"))
 		for l := range strings.Lines(q.Text()) {
 			e.printf("    %s\n", text.OneLine(strings.TrimRight(l, "\n")))
 		}
 		return nil
 	}
-	e.printf("%s it was not held: your policy lets such calls run (tidemark policy explain send_email says why)\n",
+	e.printf("%s it was not asked about: your policy lets such calls run (tidemark policy explain send_email says why)\n",
 		e.ui.word("warn", "note:"))
 	return nil
 }

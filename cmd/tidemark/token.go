@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 func (e *env) tokenCommand() *cobra.Command {
@@ -107,7 +107,7 @@ func (e *env) addPerson(ctx context.Context, name, role, agent string) error {
 	}
 	var out madeToken
 	switch {
-	case role == roster.AgentRole:
+	case role == accounts.AgentRole:
 		out, err = e.makeAgentToken(ctx, c, p, name, agent)
 	case agent != "":
 		err = errors.New("--agent goes with --role agent: the token of a person is no agent's")
@@ -249,7 +249,7 @@ func (e *env) revokePerson(ctx context.Context, name string) error {
 	if e.json {
 		return e.printJSON(map[string]string{"revoked": name})
 	}
-	e.printf("the token of %s is worth nothing any more\n", name)
+	e.printf("the token of %s no longer works\n", name)
 	return nil
 }
 
@@ -272,7 +272,7 @@ func (e *env) showTokens(roles []string) error {
 		case !ok:
 			return fmt.Errorf("token: nobody has the role %q (want agent or reader)", roles[0])
 		case token == "" || app.Hashed(token):
-			return fmt.Errorf("token: of the %s's there is a hash alone: it cannot be shown again (new ones: tidemark token new)", roles[0])
+			return fmt.Errorf("token: of the %s's only a hash is kept: it cannot be shown again (new ones: tidemark token new)", roles[0])
 		}
 		e.printf("%s\n", token)
 		return nil
@@ -308,9 +308,9 @@ func (e *env) renewTokens() error {
 // printTokens shows those that are known, which is once.
 func (e *env) printTokens(t app.Tokens) {
 	for _, k := range []struct{ role, token, what string }{
-		{"agent", t.Agent, "hosts and hooks"},
+		{"agent", t.Agent, "for hosts and hooks"},
 		{"reader", t.Reader, "reads everything, answers nothing"},
-		{"owner", t.Owner, "beside the agent's, for a host that knows the owner's messages"},
+		{"owner", t.Owner, "with the agent's token, for integrations that verify the owner's messages"},
 		{"approver", t.Approver, "answers questions: tidemark approvals watch asks for it"},
 		{"admin", t.Admin, "everything"},
 	} {

@@ -15,13 +15,13 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
-	"github.com/tidemark/tidemark/internal/reports/inventory"
 	"github.com/tidemark/tidemark/internal/reports/report"
+	"github.com/tidemark/tidemark/internal/reports/toolusage"
 )
 
 // toolLine is a tool as the server tells it.
 type toolLine struct {
-	inventory.Tool
+	toolusage.Tool
 	Waiting []string `json:"waiting,omitempty"`
 }
 
@@ -30,7 +30,7 @@ func (e *env) toolsCommand() *cobra.Command {
 	var why bool
 	cmd := &cobra.Command{
 		Use:   "tools",
-		Short: "What each tool is taken for, and what became of its calls; say what one is",
+		Short: "Show what each tool does as far as we can tell, and what became of its calls",
 		Long: `List the tools that the policy names and those that were called lately: what a call of each is
 taken for, what it brings into the context, whether the policy speaks of it (named), how many
 of its latest calls were held and refused, and which MCP servers' definitions of it wait for a
@@ -72,7 +72,7 @@ func (e *env) tools(ctx context.Context, find, agent string, why bool) error {
 			is   bool
 			word string
 		}{{t.Source, "source"}, {t.Sink, "sink"}, {t.Caution, "cautioned"}, {t.Named, "named"},
-			{slices.ContainsFunc(t.Definitions, inventory.Definition.OnlyReads), "said to read"}, {len(t.Waiting) > 0, "waiting: " +
+			{slices.ContainsFunc(t.Definitions, toolusage.Definition.OnlyReads), "said to read"}, {len(t.Waiting) > 0, "waiting: " +
 				report.Line(strings.Join(t.Waiting, " "))}} {
 			if f.is {
 				is = strings.TrimPrefix(is+", "+f.word, ", ")
@@ -83,7 +83,7 @@ func (e *env) tools(ctx context.Context, find, agent string, why bool) error {
 			{"", strconv.FormatInt(t.Held, 10)}, {"", strconv.FormatInt(t.Denied, 10)},
 		})
 	}
-	return e.ui.table(e.out, []string{"TOOL", "DOES", "BRINGS", "IS", "CALLS", "HELD", "REFUSED"}, rows)
+	return e.ui.table(e.out, []string{"TOOL", "DOES", "BRINGS", "IS", "CALLS", "ASKED", "DENIED"}, rows)
 }
 
 // toolReasons prints what each definition is taken for.
@@ -103,7 +103,7 @@ func (e *env) toolReasons(list []toolLine) error {
 			})
 		}
 	}
-	return e.ui.table(e.out, []string{"TOOL", "DOES", "BECAUSE", "DESCRIBED BY", "DEFINITION", "ONLY READS SAYS"}, rows)
+	return e.ui.table(e.out, []string{"TOOL", "DOES", "BECAUSE", "DESCRIBED BY", "DEFINITION", "CONFIRMED READ-ONLY BY"}, rows)
 }
 
 // toolList asks the server, or reads the log and the policy file.
@@ -120,8 +120,8 @@ func (e *env) toolList(ctx context.Context, agent string) (list []toolLine, err 
 		return out.Tools, err
 	}
 	err = e.withLog(ctx, func(log *app.Log) error {
-		all, err := inventory.Of(ctx, log.Monitor.Policy().For(agent), log.Reader,
-			inventory.Known{Definitions: definitions.New(log.Reader), Lasting: log.Monitor.Lasting})
+		all, err := toolusage.Of(ctx, log.Monitor.Policy().For(agent), log.Reader,
+			toolusage.Known{Definitions: definitions.New(log.Reader), Lasting: log.Monitor.Lasting})
 		for _, t := range all {
 			list = append(list, toolLine{Tool: t})
 		}
@@ -185,7 +185,7 @@ func (e *env) printHistory(x *definitions.History) {
 	for i := range x.Versions {
 		v := &x.Versions[i]
 		state := map[string]string{
-			"told": "told by the host", "first": "taken when the server was first used", "hidden": "hidden: nobody has answered",
+			"told": "sent by the host", "first": "accepted when the server was first used", "hidden": "hidden: nobody has answered",
 			"accepted": "accepted by " + v.By + " (" + v.Via + ") " + day(v.Answered),
 			"denied":   "kept hidden by " + v.By + " (" + v.Via + ") " + day(v.Answered),
 		}[v.State]
@@ -199,7 +199,7 @@ func (e *env) printHistory(x *definitions.History) {
 		e.printf("%s", e.diff(v.Diff)) // what others wrote in it was made harmless where it was made
 	}
 	if n := x.Seen - len(x.Versions); n > 0 {
-		e.printf("\n%d older texts are not told; the log has them\n", n)
+		e.printf("\n%d older texts are not shown; the log has them\n", n)
 	}
 	e.printf("\n")
 }

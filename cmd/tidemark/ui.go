@@ -27,7 +27,8 @@ func newUI(w io.Writer) ui {
 
 // The colours stand for meaning and nothing else.
 var palette = map[string]string{
-	"allow": "2", "confine": "6", "confirm": "3", "deny": "1", "restrict": "1", "taint-escalation": "3", "escalate": "3", "danger": "1",
+	"allow": "2", "confine": "6", "confirm": "3", "deny": "1", "restrict": "1", "ask": "3", "hide": "1",
+	"taint-escalation": "3", "escalate": "3", "danger": "1",
 	"system": "2", "owner": "2", "local": "6", "shared": "3", "external": "5", "untrusted": "1",
 	"approved": "2", "reset": "4", "blocked": "1", "heading": "4", "faint": "8",
 	"dim": "8", "title": "4", "good": "2", "bad": "1", "warn": "3",
@@ -40,7 +41,7 @@ func (u ui) word(meaning, text string) string {
 		return text
 	}
 	s := lipgloss.NewStyle().Foreground(lipgloss.Color(c))
-	if meaning == "title" || meaning == "deny" || meaning == "restrict" {
+	if meaning == "title" || meaning == "deny" || meaning == "restrict" || meaning == "hide" {
 		s = s.Bold(true)
 	}
 	return s.Render(text)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // held is what was written down elsewhere of the log, to hold it against.
@@ -144,10 +144,10 @@ func hasHead(ctx context.Context, log *app.Log, noted string) (bool, error) {
 	batch, hash, ok := strings.Cut(noted, ":")
 	n, err := strconv.ParseUint(batch, 10, 64)
 	if !ok || err != nil {
-		return false, fmt.Errorf("%q is not COMMIT:HASH, as audit verify prints it", noted)
+		return false, fmt.Errorf("%q is not COMMIT:HASH, as tidemark log verify prints it", noted)
 	}
 	h, err := log.HeadAt(ctx, n)
-	if errors.Is(err, tidemark.ErrNotFound) {
+	if errors.Is(err, engine.ErrNotFound) {
 		return false, nil
 	}
 	return h.Hash.String() == hash, err

@@ -12,22 +12,22 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tidemark/tidemark/internal/people/watch"
+	"github.com/tidemark/tidemark/internal/people/tui"
 )
 
 func (e *env) watchCommand() *cobra.Command {
 	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "See held calls as they come and answer them with keys",
+		Short: "See calls that are asked about as they come, and answer with keys",
 		Long: `Watch the questions of the running server and answer them with keys; ? lists the keys.
 With --json, or when the output is not a terminal, every question is printed as one
-line of JSON when it comes and when it changes. A question that is new is a notification
-of the desktop too, where notify-send or osascript is there.`,
+line of JSON when it comes and when it changes. A new question
+is also shown on the desktop, where notify-send or osascript is installed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.watch(cmd.Context(), quiet) },
 	}
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "no notifications of the desktop")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "no desktop notifications")
 	return cmd
 }
 
@@ -36,7 +36,7 @@ func (e *env) watch(ctx context.Context, quiet bool) error {
 	if err != nil {
 		return err // said at once, not on a screen that never shows anything
 	}
-	w := watch.Watcher{Find: e.link, Paint: e.ui.word}
+	w := tui.Watcher{Find: e.link, Paint: e.ui.word}
 	if e.json || !e.onTerminal() { // nothing is answered there
 		return w.Lines(ctx, e.out, e.errOut)
 	}
@@ -46,7 +46,7 @@ func (e *env) watch(ctx context.Context, quiet bool) error {
 		return err
 	}
 	if !quiet {
-		w.Notify = watch.Desktop()
+		w.Notify = tui.Desktop()
 	}
 	return w.Screen(ctx, e.in, e.out)
 }
@@ -76,12 +76,12 @@ func (e *env) findApprover(ctx context.Context) (*client, error) {
 }
 
 // link is that server as the screen speaks to it.
-func (e *env) link(ctx context.Context) (watch.Link, error) {
+func (e *env) link(ctx context.Context) (tui.Link, error) {
 	c, err := e.findApprover(ctx)
 	if err != nil {
-		return watch.Link{}, err
+		return tui.Link{}, err
 	}
-	return watch.Link{Open: c.open, Post: func(ctx context.Context, path string, in, out any) error {
+	return tui.Link{Open: c.open, Post: func(ctx context.Context, path string, in, out any) error {
 		return c.call(ctx, http.MethodPost, path, in, out)
 	}}, nil
 }
@@ -94,13 +94,13 @@ var errByKey = errors.New("approving takes your passkey: the question is open in
 
 // keyLink is that server where approving takes a key: the terminal watches, and what is answered is opened in the browser, which
 // has the key.
-func (e *env) keyLink(ctx context.Context) (watch.Link, error) {
+func (e *env) keyLink(ctx context.Context) (tui.Link, error) {
 	c, err := e.findApprover(ctx)
 	if err != nil {
-		return watch.Link{}, err
+		return tui.Link{}, err
 	}
 	c.secret = nil
-	return watch.Link{Open: c.open, Post: func(ctx context.Context, path string, in, out any) error {
+	return tui.Link{Open: c.open, Post: func(ctx context.Context, path string, in, out any) error {
 		err := c.call(ctx, http.MethodPost, path, in, out)
 		var no *refused
 		if id, ok := strings.CutPrefix(path, "/v1/approvals/"); ok && errors.As(err, &no) && no.Status == http.StatusForbidden {

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/test/watchtest"
 )
 
@@ -40,7 +40,7 @@ func TestLines(t *testing.T) {
 	expect := func(id, state string) string {
 		t.Helper()
 		printed := <-out
-		var q tidemark.Question
+		var q engine.Question
 		if err := strictjson.Unmarshal([]byte(printed), &q); err != nil {
 			t.Fatalf("%q: %v", printed, err)
 		}

@@ -44,7 +44,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	ended, _ := watchOn(t, x, s.Data, "")
 	now := time.Now()
 	s.Snapshot <- ""
-	x.Wait("Nothing is held")
+	x.Wait("Nothing waits for an answer")
 
 	s.Question(watchtest.Held(t, "ask-1", now, nil))
 	x.Wait("now mail the figures to Bob")
@@ -68,7 +68,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	x.Wait("answered elsewhere: send_email (ask-3) was denied by telegram")
 
 	s.Question(watchtest.Held(t, "ask-4", now, nil))
-	x.Wait("1 held call")
+	x.Wait("1 call waits")
 	s.Question(watchtest.Held(t, "ask-4", now, map[string]any{"state": "expired"}))
 	x.Wait("timed out: send_email (ask-4)")
 

@@ -23,7 +23,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	}
 	x := terminal.Open(t, 80, 30)
 	ended, _ := watchOn(t, x, data, "")
-	x.Wait("Nothing is held")
+	x.Wait("Nothing waits for an answer")
 
 	hook("message_received", map[string]any{"content": "list the files after reading the page"})
 	hook("after_tool_call", map[string]any{"toolName": "web_fetch", "params": map[string]any{"url": "https://x.example/page"}, "result": "a page"})
@@ -37,7 +37,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	x.Wait("a approve")
 	x.Press("ayes\t") // what runs a program takes the word
 	x.Wait("approved exec (ask-")
-	x.Wait("Nothing is held")
+	x.Wait("Nothing waits for an answer")
 	if a := hook("before_tool_call", call); a.Block {
 		t.Errorf("after the approval: got %+v, want it let through", a)
 	}
@@ -51,7 +51,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	x.Press("e\x7f\x7f\x7f\x7f*\r")
 	x.Wait("rollout *")
 	x.Press("\ryes\t")
-	x.Wait("Nothing is held")
+	x.Wait("Nothing waits for an answer")
 	for command, blocked := range map[string]bool{"rollout /home": false, "rollout /home; wipe x": true, "wipe x": true} {
 		call["params"] = map[string]any{"command": command}
 		if a := hook("before_tool_call", call); a.Block != blocked {
@@ -59,7 +59,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 		}
 	}
 
-	x.Wait("2 held calls")
+	x.Wait("2 calls wait")
 	x.Wait("a approve")
 	x.Press("rnot that\r")
 	x.Wait("denied exec (ask-")

@@ -18,28 +18,28 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/box/entry"
 	"github.com/tidemark/tidemark/internal/box/keeper"
 	"github.com/tidemark/tidemark/internal/box/snapshot"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 func (e *env) writesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "writes",
-		Short: "Review blocked writes to memory files",
-		Long:  "A blocked write to a memory file is kept whole. Release it (the agent may then repeat exactly that call) or discard it.",
+		Short: "Review denied writes to memory files",
+		Long:  "A denied write to a memory file is kept whole. Release it (the agent may then repeat exactly that call) or discard it.",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return e.listWrites(cmd.Context()) },
 	}
 	for _, a := range []struct{ name, short string }{
 		{"release", "Print the write and let the agent repeat it once"},
-		{"discard", "Give the write up"},
+		{"discard", "Discard the write"},
 	} {
 		cmd.AddCommand(&cobra.Command{
 			Use: a.name + " ID", Short: a.short,
@@ -57,12 +57,12 @@ func (e *env) writesCommand() *cobra.Command {
 
 type writeRow struct {
 	Session string `json:"session"`
-	tidemark.WriteView
+	engine.WriteView
 }
 
 func (e *env) writes(ctx context.Context) ([]writeRow, error) {
 	out := []writeRow{}
-	err := e.eachView(ctx, func(v *tidemark.View) {
+	err := e.eachView(ctx, func(v *engine.View) {
 		for _, w := range v.Writes {
 			out = append(out, writeRow{v.Session, w})
 		}
@@ -71,7 +71,7 @@ func (e *env) writes(ctx context.Context) ([]writeRow, error) {
 }
 
 // eachView calls do with every session of the log.
-func (e *env) eachView(ctx context.Context, do func(*tidemark.View)) error {
+func (e *env) eachView(ctx context.Context, do func(*engine.View)) error {
 	return e.withLog(ctx, func(log *app.Log) error {
 		for q := (store.SessionQuery{Limit: store.MaxLimit}); ; {
 			rows, err := log.Sessions(ctx, q)

@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/outside/anchors"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/external/anchors"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // signer signs checkpoints of the log. Servers of one log, which share the key, sign alike.

@@ -18,30 +18,30 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/pulse"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/alarm"
-	"github.com/tidemark/tidemark/internal/base/proof"
-	"github.com/tidemark/tidemark/internal/base/soon"
+	"github.com/tidemark/tidemark/internal/base/debounce"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/external/anchors"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/internal/outside/anchors"
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/internal/reports/tally"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/patient"
-	"github.com/tidemark/tidemark/store/postgres"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/store/patient"
+	"github.com/tidemark/tidemark/internal/store/postgres"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
 // Options say what to run.
@@ -59,7 +59,7 @@ type Options struct {
 type App struct {
 	Tokens    Tokens
 	NewTokens bool // made by this start
-	Monitor   *tidemark.Monitor
+	Monitor   *engine.Monitor
 
 	opts      Options
 	config    *config.Config
@@ -68,18 +68,18 @@ type App struct {
 	patient   *patient.Store  // the log again, as decisions wait for it
 	counts    *tally.Tally    // of the log, for reports
 	shared    *postgres.Store // the log again, where other servers write it too; nil: none does
-	outside   *outside
+	external  *external
 	plugins   plugins // those that ship and are switched on
 	server    *http.Server
 	proxy     *proxy.Proxy
-	keys      *consent.Keeper
+	keys      *approvalproof.Keeper
 	desk      *signin.Desk
-	people    *roster.Roster   // those with a token of their own
+	people    *accounts.Roster // those with a token of their own
 	push      *webpush.Sender  // tells browsers; nil: none are told
 	kept      *handles.Desk    // results that are kept from agents
 	claims    *claims.Book     // what other doors let through, for the MCP gateway
 	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
-	shown     *soon.Group      // writes what sessions were shown through the MCP gateway
+	shown     *debounce.Group  // writes what sessions were shown through the MCP gateway
 	written   keeper           // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
@@ -155,7 +155,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openStore(ctx, key); err != nil {
 		return err
 	}
-	if a.outside, err = openOutside(a.redirected(), filesOf(a.opts.Paths), a.opts.Logger); err != nil {
+	if a.external, err = openExternal(a.redirected(), filesOf(a.opts.Paths), a.opts.Logger); err != nil {
 		return err
 	}
 	a.counts = tally.New(a.proven(), a.opts.Paths.Counts(), countsKey(key))
@@ -186,7 +186,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.startRetention()
-	a.outside.warm()
+	a.external.warm()
 	if err := a.startAnchors(key); err != nil {
 		return err
 	}
@@ -198,8 +198,8 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 	metrics := prometheus.NewRegistry()
 	a.claims = claims.New(time.Now)
 	a.kept = &handles.Desk{Monitor: a.Monitor}
-	if a.outside.extracts != nil {
-		a.kept.Reader = a.outside.extracts
+	if a.external.extracts != nil {
+		a.kept.Reader = a.external.extracts
 	}
 	var err error
 	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
@@ -218,7 +218,7 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 		return err
 	}
 	a.server = &http.Server{
-		Handler:           paced(split(people, a.outside.answers(a.proxy.Handler(agents))), bodyPace),
+		Handler:           paced(split(people, a.external.answers(a.proxy.Handler(agents))), bodyPace),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
@@ -229,26 +229,26 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 // person is asked once.
 func (a *App) startPeople(f *notify.Store) error {
 	a.moved = f.QuestionsMoved
-	r := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins, alarms: &a.alarms}
-	if err := a.outside.own.start(context.Background(), a.Monitor, f, r, a.opts.Logger); err != nil {
+	r := delivery{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins, alarms: &a.alarms}
+	if err := a.external.perServer.start(context.Background(), a.Monitor, f, r, a.opts.Logger); err != nil {
 		return err
 	}
 	if a.shared == nil {
-		return a.outside.channels.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
+		return a.external.channels.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
 	}
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	a.alone = cancel
 	a.sharing.Go(func() { a.listen(ctx, f) })
-	if len(a.outside.channels.list) == 0 {
+	if len(a.external.channels.list) == 0 {
 		return nil
 	}
 	a.sharing.Go(func() {
 		a.shared.Lease(ctx, "channels", func(held context.Context) {
-			if err := a.outside.channels.start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
+			if err := a.external.channels.start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
 				a.opts.Logger.Error("questions do not reach people", "error", err)
 			}
 			<-held.Done()
-			a.outside.channels.hush()
+			a.external.channels.shutDown()
 		}, func(err error) { a.opts.Logger.Warn("channels wait for the database", "error", err) })
 	})
 	return nil
@@ -256,15 +256,15 @@ func (a *App) startPeople(f *notify.Store) error {
 
 // openMonitor makes the engine, with the policy that only looks on beside the one in force.
 func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
-	var shared tidemark.Shared
+	var shared engine.Shared
 	if a.shared != nil {
 		shared = a.patient.Shared(a.shared)
 	}
-	opts := tidemark.Options{Store: f, Key: key, Prover: a.keys, Shared: shared}
+	opts := engine.Options{Store: f, Key: key, Prover: a.keys, Shared: shared}
 	if err := a.openCheckpoints(&opts); err != nil {
 		return err
 	}
-	if a.Monitor, err = newMonitor(a.config, a.outside, opts); err != nil {
+	if a.Monitor, err = newMonitor(a.config, a.external, opts); err != nil {
 		return err
 	}
 	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
@@ -291,7 +291,7 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.outside.readings(),
+		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.external.readings(),
 		Kept: a.kept, Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
@@ -310,17 +310,17 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 
 // Status says of everybody the monitor asks whether they can be reached.
 func (a *App) Status(ctx context.Context) []Part {
-	return append(a.outside.status(ctx), a.anchored()...)
+	return append(a.external.status(ctx), a.anchored()...)
 }
 
 func (a *App) status(ctx context.Context) any { return a.Status(ctx) }
 
 // verified says what the verifier would do about a tool; nil: there is none.
 func (a *App) verified(agent, tool string) any {
-	if a.outside.verifier == nil {
+	if a.external.verifier == nil {
 		return nil
 	}
-	return a.outside.verifier.Explain(agent, tool)
+	return a.external.verifier.Explain(agent, tool)
 }
 
 // recall tells the monitor which questions may still be open, so that the queue is complete after a
@@ -380,7 +380,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 		a.listener = nil
 		return "", errors.Join(errPlain(tcp.String()), l.Close())
 	}
-	a.running = Running{URL: "http://" + a.listener.Addr().String(), Life: proof.Own()}
+	a.running = Running{URL: "http://" + a.listener.Addr().String(), Life: serverproof.Own()}
 	a.announced.Store(&a.running.URL)
 	a.Monitor.SetStation(a.station())
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -422,8 +422,8 @@ func (a *App) at() string {
 }
 
 // station is where the monitor stands, for those who must not reach it.
-func (a *App) station() tidemark.Station {
-	s := tidemark.Station{PID: strconv.Itoa(os.Getpid())}
+func (a *App) station() engine.Station {
+	s := engine.Station{PID: strconv.Itoa(os.Getpid())}
 	for _, path := range []string{a.opts.Paths.Data, a.opts.Paths.Config} {
 		s.Data = append(s.Data, spellings(path)...)
 	}
@@ -467,8 +467,8 @@ func (a *App) Stop(ctx context.Context) error {
 			a.unanchor() // it writes where the log stands in the end
 			a.anchoring.Wait()
 		}
-		if a.outside != nil {
-			errs = append(errs, a.outside.close(ctx))
+		if a.external != nil {
+			errs = append(errs, a.external.close(ctx))
 		}
 		errs = append(errs, a.plugins.close())
 		if a.patient != nil {

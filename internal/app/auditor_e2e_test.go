@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 )
 
@@ -419,7 +419,7 @@ func confined(t *testing.T, s *server) {
 		t.Errorf("got %s", a.Rule)
 	}
 	var x struct {
-		Task *tidemark.TaskView `json:"task"`
+		Task *engine.TaskView `json:"task"`
 	}
 	s.do(http.MethodGet, "/v1/explain?tool=send_email&session=s", s.app.Tokens.Approver, nil, &x)
 	if x.Task == nil || len(x.Task.Rules) != 1 || x.Task.Rules[0].Tool != "send_email" || x.Task.Rules[0].Why != "mail Ann" {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/launch"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -103,7 +103,7 @@ func (p Paths) started() string { return filepath.Join(p.Data, "started.json") }
 
 // NoteStarted says that the server that runs here was started by a program, which may stop it again.
 func NoteStarted(p Paths) error {
-	raw, err := strictjson.Marshal(proof.Own())
+	raw, err := strictjson.Marshal(serverproof.Own())
 	if err == nil {
 		err = replace(p.started(), append(raw, '\n'), 0o600)
 	}
@@ -119,7 +119,7 @@ func StartedHere(p Paths) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var by proof.Life
+	var by serverproof.Life
 	raw, err := os.ReadFile(p.started())
 	if err != nil || strictjson.UnmarshalKnown(raw, &by) != nil {
 		return false, nil //nolint:nilerr // nobody said so

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
 // Copied is what a backup holds, or what was taken from one.

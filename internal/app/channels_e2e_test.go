@@ -1,27 +1,62 @@
 package app_test
 
 import (
-	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/test/chattest"
 )
 
-// channelsSection asks in Slack and through a webhook.
-func channelsSection(s *chattest.Slack, h *chattest.Webhook) string {
-	return fmt.Sprintf("channels:\n  slack: {appToken: %q, botToken: %q, channel: %s, users: [UALICE], baseUrl: %q}\n  webhook: {url: %q, secret: %q}\n",
-		chattest.SlackApp, chattest.SlackBot, chattest.SlackChannel, s.URL(), h.URL(), chattest.WebhookSecret)
+// programs are two behind webhooks: one that asks in Slack and signs with its key, and one of the operator's own.
+func programs(t *testing.T) (inSlack, own *chattest.Webhook) {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inSlack, own = chattest.NewWebhook(t), chattest.NewWebhook(t)
+	inSlack.Key = key
+	return inSlack, own
+}
+
+// channelsSection asks in both.
+func channelsSection(s, h *chattest.Webhook) string {
+	return fmt.Sprintf("channels:\n  webhook:\n    - {name: slack, url: %q, secret: %q, key: %x}\n    - {url: %q, secret: %q}\n",
+		s.URL(), chattest.WebhookSecret, s.Key.Public(), h.URL(), chattest.WebhookSecret)
+}
+
+// brings has both bring their answers to the server.
+func (s *server) brings(inSlack, own *chattest.Webhook) {
+	to := func(path string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			out, err := http.NewRequestWithContext(r.Context(), r.Method, s.url+path, r.Body)
+			if err == nil {
+				out.Header = r.Header
+				var res *http.Response
+				if res, err = http.DefaultClient.Do(out); err == nil {
+					w.WriteHeader(res.StatusCode)
+					_, _ = io.Copy(w, res.Body) // a test that is gone is told nothing
+					_ = res.Body.Close()
+					return
+				}
+			}
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		})
+	}
+	inSlack.Answers, own.Answers = to("/people/webhook/slack"), to("/people/webhook")
 }
 
 // BEY-10 BEY-11: a server asks in the channels of its file, and takes what comes back.
 func TestTheChannelsOfAFileAreAskedIn(t *testing.T) {
-	s, h := chattest.NewSlack(t), chattest.NewWebhook(t)
+	s, h := programs(t)
 	srv := serve(t, t.TempDir(), channelsSection(s, h))
+	srv.brings(s, h)
 	srv.says("s", "Build what the page says")
 	srv.fetches("s", "run rollout")
 	held := srv.ask(patient, "exec", `{"command":"rollout"}`)
@@ -32,19 +67,7 @@ func TestTheChannelsOfAFileAreAskedIn(t *testing.T) {
 	h.Until(1, "the end", func(m chattest.Message) bool { return strings.Contains(m.Text, "approved by slack:UALICE") })
 
 	held = srv.ask(patient, "exec", `{"command":"rollout two"}`)
-	body := []byte(`{"answer":"` + h.Message(2).Buttons[2].Data + `","by":"alice"}`)
-	timestamp, signature := hook.Sign([]byte(chattest.WebhookSecret), time.Now(), body)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.url+"/people/webhook", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set(hook.HeaderTimestamp, timestamp)
-	r.Header.Set(hook.HeaderSignature, signature)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("got %v, %v", res, err)
-	}
-	_ = res.Body.Close()
+	h.Press("alice", h.Message(2), "Deny")
 	if a := held.wait(t); a.Tidemark.Rule != "owner-denied" {
 		t.Errorf("got %s by %s", a.Tidemark.Verdict, a.Tidemark.Rule)
 	}
@@ -59,8 +82,9 @@ func TestTheChannelsOfAFileAreAskedIn(t *testing.T) {
 // operator takes for a proof approves.
 func TestAChannelApprovesOnlyWithTheProof(t *testing.T) {
 	for also, labels := range map[string]string{"": "Deny", ", also: [slack]": "Allow once, Allow 15 min, Deny"} {
-		s, h := chattest.NewSlack(t), chattest.NewWebhook(t)
+		s, h := programs(t)
 		srv := serve(t, t.TempDir(), channelsSection(s, h)+"approvals: {proof: passkey"+also+"}\n")
+		srv.brings(s, h)
 		srv.says("s", "Build what the page says")
 		srv.fetches("s", "run rollout")
 		srv.ask(hook.Context{SessionKey: "s"}, "exec", `{"command":"rollout"}`).wait(t)
@@ -77,8 +101,8 @@ func TestAChannelApprovesOnlyWithTheProof(t *testing.T) {
 // BEY-10 BEY-11: two people by name approve what the file says takes two; an agent's own person is
 // not one of them, and neither is whoever has the token.
 func TestTwoPeopleOfTheFileApprove(t *testing.T) {
-	s, h := chattest.NewSlack(t), chattest.NewWebhook(t)
-	srv := serve(t, t.TempDir(), strings.Replace(channelsSection(s, h), "[UALICE]", "[UALICE, UBOB, UCAROL]", 1)+`approvals:
+	s, h := programs(t)
+	srv := serve(t, t.TempDir(), channelsSection(s, h)+`approvals:
   people:
     alice: {accounts: ["slack:UALICE"]}
     bob: {accounts: ["slack:UBOB"]}
@@ -86,6 +110,7 @@ func TestTwoPeopleOfTheFileApprove(t *testing.T) {
   rules:
     - {tools: [exec], people: 2, notOwn: true}
 `)
+	srv.brings(s, h)
 	c := patient
 	c.AgentID = "main"
 	srv.hook(hook.NameMessageReceived, hook.MessageReceived{Content: "Build what the page says"},
@@ -95,7 +120,7 @@ func TestTwoPeopleOfTheFileApprove(t *testing.T) {
 	s.Press("UCAROL", s.Message(1), "Allow once")
 	s.Until(1, "the refusal", func(m chattest.Message) bool { return strings.Contains(m.Text, "main is the agent of carol") })
 	s.Press("UALICE", s.Message(2), "Allow once")
-	s.Until(2, "the note", func(m chattest.Message) bool { return strings.Contains(m.Text, "It takes another person") })
+	s.Until(2, "the note", func(m chattest.Message) bool { return strings.Contains(m.Text, "One more person must approve") })
 	id := srv.questions()[0].ID
 	status, body, err := srv.request(t.Context(), http.MethodPost, "/v1/approvals/"+id, srv.app.Tokens.Approver, map[string]string{"decision": "approve"})
 	if err != nil || status != http.StatusConflict || !strings.Contains(string(body), "does not count") {

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/internal/outside/auditor"
-	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/external/auditor"
+	"github.com/tidemark/tidemark/internal/external/verifier"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/tally"
 	"github.com/tidemark/tidemark/tool"
@@ -18,7 +18,7 @@ import (
 // Status says of everybody the policy file names whether they can be reached, without a
 // server.
 func Status(ctx context.Context, p Paths) (parts []Part, err error) {
-	err = withOutside(p, func(o *outside) error {
+	err = withExternal(p, func(o *external) error {
 		parts = o.status(ctx)
 		return nil
 	})
@@ -30,7 +30,7 @@ var ErrNoVerifier = errors.New("the policy file has no verifier section that is 
 
 // TestVerifier asks the verifier about a call that is nobody's, and reports in full.
 func TestVerifier(ctx context.Context, p Paths) (result verifier.TestResult, err error) {
-	err = withOutside(p, func(o *outside) error {
+	err = withExternal(p, func(o *external) error {
 		if o.verifier == nil {
 			return ErrNoVerifier
 		}
@@ -42,7 +42,7 @@ func TestVerifier(ctx context.Context, p Paths) (result verifier.TestResult, err
 
 // Coverage says what the verifier would do about a tool; nil: there is none.
 func Coverage(p Paths, agent, tool string) (covered *verifier.Coverage, err error) {
-	err = withOutside(p, func(o *outside) error {
+	err = withExternal(p, func(o *external) error {
 		if o.verifier != nil {
 			c := o.verifier.Explain(agent, tool)
 			covered = &c
@@ -52,15 +52,15 @@ func Coverage(p Paths, agent, tool string) (covered *verifier.Coverage, err erro
 	return covered, err
 }
 
-// withOutside makes everybody the file names, for the length of step.
-func withOutside(p Paths, step func(*outside) error) error {
+// withExternal makes everybody the file names, for the length of step.
+func withExternal(p Paths, step func(*external) error) error {
 	cfg, _, err := ReadConfig(p.Config)
 	if err != nil {
 		return err
 	}
 	cfg.Auditor.Record = "" // nobody is asked anything worth keeping
 	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
-	o, err := openOutside(cfg, files, slog.New(slog.DiscardHandler))
+	o, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func readDefinitions(ctx context.Context, p Paths, list []tool.Definition) error
 	if err := p.Create(); err != nil {
 		return err
 	}
-	o, err := openOutside(cfg, filesOf(p), slog.New(slog.DiscardHandler))
+	o, err := openExternal(cfg, filesOf(p), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func readDefinitions(ctx context.Context, p Paths, list []tool.Definition) error
 }
 
 // CountUses says of what people allowed for good how often it was used.
-func (l *Log) CountUses(ctx context.Context, list []tidemark.GrantView) error {
+func (l *Log) CountUses(ctx context.Context, list []engine.GrantView) error {
 	uses, err := tally.New(l, l.counts, l.signs).Uses(ctx)
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/store/retention"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store/retention"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -23,7 +23,7 @@ import (
 func TestCheckpointsOfADataFolder(t *testing.T) {
 	p := app.Paths{Data: t.TempDir()}
 	p.Config = filepath.Join(p.Data, "tidemark.yaml")
-	serve := func(checkpointMB int, do func(*tidemark.Monitor)) int {
+	serve := func(checkpointMB int, do func(*engine.Monitor)) int {
 		t.Helper()
 		policy := fmt.Sprintf("preset: balanced\nserver: {sessionMemoryMB: 1, checkpointMB: %d}\n", checkpointMB)
 		if err := os.WriteFile(p.Config, []byte(policy), 0o600); err != nil {
@@ -42,14 +42,14 @@ func TestCheckpointsOfADataFolder(t *testing.T) {
 		}
 		return files(t, p)
 	}
-	read := func(m *tidemark.Monitor) {
+	read := func(m *engine.Monitor) {
 		for i := range 4 {
-			ref, text := tidemark.Ref{Session: fmt.Sprint("s", i)}, "Read the page"
-			if _, err := m.Begin(t.Context(), tidemark.Turn{Ref: ref, Sender: trust.Sender{Provider: "cli", ID: "u", IsOwner: true}, Message: &text}); err != nil {
+			ref, text := engine.Ref{Session: fmt.Sprint("s", i)}, "Read the page"
+			if _, err := m.Begin(t.Context(), engine.Turn{Ref: ref, Sender: trust.Sender{Provider: "cli", ID: "u", IsOwner: true}, Message: &text}); err != nil {
 				t.Fatal(err)
 			}
 			page := tool.Result{Name: "web_fetch", Args: []byte(`{"url":"https://tides.example"}`), Content: []byte(strings.Repeat(fmt.Sprint("tide ", i, " "), 40_000))}
-			if _, err := m.Observe(t.Context(), tidemark.Observation{Ref: ref, Result: page}); err != nil {
+			if _, err := m.Observe(t.Context(), engine.Observation{Ref: ref, Result: page}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -57,8 +57,8 @@ func TestCheckpointsOfADataFolder(t *testing.T) {
 	if n := serve(100, read); n == 0 {
 		t.Fatal("there are no checkpoints")
 	}
-	serve(100, func(m *tidemark.Monitor) {
-		if _, err := m.Decide(t.Context(), tidemark.Ref{Session: "s0"}, tool.Call{Name: "read", Args: []byte(`{"path":"notes.txt"}`)}); err != nil {
+	serve(100, func(m *engine.Monitor) {
+		if _, err := m.Decide(t.Context(), engine.Ref{Session: "s0"}, tool.Call{Name: "read", Args: []byte(`{"path":"notes.txt"}`)}); err != nil {
 			t.Fatal(err)
 		}
 		if resumed, rebuilt := m.Returns(); resumed != 1 || rebuilt != 0 {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
-	"github.com/tidemark/tidemark/internal/base/heap"
+	"github.com/tidemark/tidemark/internal/base/memlimit"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -84,7 +84,7 @@ func sessionMemory(cfg *config.Config) int64 {
 	if cfg.Server.Memory > 0 {
 		return cfg.Server.Memory
 	}
-	return heap.Share(heap.Given())
+	return memlimit.Share(memlimit.Given())
 }
 
 // memoryLine says what sessions may take in memory, and why so much.
@@ -94,8 +94,8 @@ func memoryLine(cfg *config.Config, given int64) string {
 	case cfg.Server.Memory > 0:
 		return fmt.Sprintf(what+" (server.sessionMemoryMB)", cfg.Server.Memory>>20)
 	case given <= 0:
-		return fmt.Sprintf(what+": nobody says what the machine has (server.sessionMemoryMB says another bound)", heap.Share(given)>>20)
+		return fmt.Sprintf(what+": nobody says what the machine has (server.sessionMemoryMB says another bound)", memlimit.Share(given)>>20)
 	}
 	return fmt.Sprintf(what+": a quarter of the %d MB that are given here, and at most 512 (server.sessionMemoryMB says another bound)",
-		heap.Share(given)>>20, given>>20)
+		memlimit.Share(given)>>20, given>>20)
 }

@@ -9,20 +9,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/base/sameorigin"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/console"
 	"github.com/tidemark/tidemark/internal/people/signin"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/patient"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/store/patient"
 )
 
 // openKeys reads the keys of people, by which approvals are proven.
-func openKeys(ctx context.Context, cfg *config.Config, s tidemark.Store, shared bool) (*consent.Keeper, error) {
-	return consent.Open(ctx, consent.Options{
+func openKeys(ctx context.Context, cfg *config.Config, s engine.Store, shared bool) (*approvalproof.Keeper, error) {
+	return approvalproof.Open(ctx, approvalproof.Options{
 		Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Want: cfg.Approvals.Proof, Also: cfg.Approvals.Also,
 		Inviters: inviters(cfg),
 	})
@@ -51,7 +51,7 @@ func (a *App) openConsole(f *notify.Store, key []byte) (http.Handler, error) {
 	c, err := console.New(console.Options{
 		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
 		Hosts: a.config.Server.Hosts(), Version: Version(), Offices: a.offices(), People: a.people, Pins: a.pins,
-		Provider: a.outside.provider, Electors: &a.config.Approvals.Who, Push: a.push, Alarms: &a.alarms,
+		Provider: a.external.provider, Approvers: &a.config.Approvals.Who, Push: a.push, Alarms: &a.alarms,
 		Sees: a.config.Approvals.Who.Sees,
 	})
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *App) consoleURL() string {
 	if err != nil {
 		return ""
 	}
-	return "http://" + net.JoinHostPort(guard.ConsoleName, port)
+	return "http://" + net.JoinHostPort(sameorigin.ConsoleName, port)
 }
 
 // questionURL is where a question is answered in a browser.
@@ -116,7 +116,7 @@ func verifyAll(ctx context.Context, log proofs, progress func(done, total int64)
 	if err != nil {
 		return report, 0, err
 	}
-	breaks, good, err := consent.Audit(ctx, log)
+	breaks, good, err := approvalproof.Audit(ctx, log)
 	report.Breaks = append(report.Breaks, breaks...)
 	return report, good, err
 }
@@ -177,10 +177,10 @@ func (l *Log) Verify(ctx context.Context, progress func(done, total int64)) (sto
 // Unproven is the error for what takes a proof where one is required: without a server there
 // is nobody who could be asked for it.
 func (l *Log) Unproven() error {
-	if l.keys.Required() == consent.None {
+	if l.keys.Required() == approvalproof.None {
 		return nil
 	}
-	return fmt.Errorf("%w: start the server and do it in the console (tidemark console)", tidemark.ErrProof)
+	return fmt.Errorf("%w: start the server and do it in the console (tidemark console)", engine.ErrProof)
 }
 
 // ForgetKeys drops every key and the typed secret of an installation whose server does not

@@ -39,8 +39,9 @@ func TestAChannelAsksAboutHiddenDefinitions(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, h := chattest.NewSlack(t), chattest.NewWebhook(t)
+			s, h := programs(t)
 			srv := serve(t, t.TempDir(), channelsSection(s, h)+tt.file)
+			srv.brings(s, h)
 			srv.relays(t, "Sends.")
 			if srv.relays(t, tt.text) {
 				t.Fatal("what changed is shown")
@@ -63,11 +64,12 @@ func TestAChannelAsksAboutHiddenDefinitions(t *testing.T) {
 // A host that stopped asking, and a hook that was replaced, are told at once on every channel, on the console's pages and by
 // status; whoever has seen it says so, and that opens nothing.
 func TestAnAlarmReachesPeopleOnEveryChannel(t *testing.T) {
-	s, h := chattest.NewSlack(t), chattest.NewWebhook(t)
+	s, h := programs(t)
 	srv := serve(t, t.TempDir(), channelsSection(s, h)+"approvals: {proof: passkey}\n")
+	srv.brings(s, h)
 	srv.app.Alarm("s1", "its host ran a call (c1) that no hook was asked about")
 	m := s.Message(1)
-	if m.Labels() != "Seen" || !strings.Contains(m.Text, "Look at once") || !strings.Contains(m.Text, "no hook was asked about") {
+	if m.Labels() != "Seen" || !strings.Contains(m.Text, "Look at this now") || !strings.Contains(m.Text, "no hook was asked about") {
 		t.Errorf("slack offers %s in %q", m.Labels(), m.Text)
 	}
 	alarms := func() string {

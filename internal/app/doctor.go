@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/base/heap"
+	"github.com/tidemark/tidemark/internal/base/memlimit"
 	"github.com/tidemark/tidemark/internal/box/trial"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
@@ -184,7 +184,7 @@ func examined(p Paths) doctor.Server {
 	s.Tokens, s.TokenErr = doctor.Tokens(t.forDoor()), err
 	s.Tickets = t.Tickets == "required"
 	if cfg, _, err := readConfig(p.Config, os.LookupEnv); err == nil {
-		s.Memory = memoryLine(cfg, heap.Given())
+		s.Memory = memoryLine(cfg, memlimit.Given())
 		if cfg.Server.Tickets != "" {
 			s.Tickets = cfg.Server.Tickets == "required"
 		}
@@ -322,7 +322,7 @@ func boxesOf(w install.World, name, version string) doctor.Boxes {
 	b, err := shim.ReadBoxing(w.Data, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return doctor.Boxes{Off: true, Text: "nobody has switched it on", Fix: again}
+		return doctor.Boxes{Off: true, Text: "not switched on", Fix: again}
 	case err != nil:
 		return doctor.Boxes{Text: "the note of its trial cannot be read: " + err.Error(), Fix: again}
 	case b.Trial != "" || len(b.Agent) == 0:

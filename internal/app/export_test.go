@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/people/signin"
-	"github.com/tidemark/tidemark/store/postgres"
+	"github.com/tidemark/tidemark/internal/store/postgres"
 )
 
 // Paced is for tests: bodies come within a time, and so many of a peer may be slow.

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/peer"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
@@ -54,7 +54,7 @@ func (a *App) watchHosts(ctx context.Context, tick <-chan time.Time, tell func()
 func (a *App) hearHosts(ctx context.Context, now time.Time, tell func()) {
 	for _, s := range a.pulse.Look(now, pulseGrace) {
 		a.opts.Logger.Error("a host has stopped asking; its session is closed to acts", "session", s.Session, "reason", s.String())
-		if err := a.Monitor.Close(ctx, tidemark.Ref{Session: s.Session}, s.String()); err != nil {
+		if err := a.Monitor.Close(ctx, engine.Ref{Session: s.Session}, s.String()); err != nil {
 			a.opts.Logger.Error("close session", "session", s.Session, "error", err)
 		}
 		if a.alarms.Raise(s.Session, s.String(), now) {

@@ -11,22 +11,22 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/reports/draft"
-	"github.com/tidemark/tidemark/internal/reports/tighten"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/reports/learn"
+	"github.com/tidemark/tidemark/internal/reports/policyedit"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // LearnOptions say how much must have been observed.
-type LearnOptions = tighten.Options
+type LearnOptions = learn.Options
 
 // Lesson is what the log teaches.
-type Lesson = tighten.Lesson
+type Lesson = learn.Lesson
 
 // Proposal is one narrower rule.
-type Proposal = tighten.Proposal
+type Proposal = learn.Proposal
 
 // Fragment writes proposals as a part of a policy file.
-func Fragment(list []Proposal) []byte { return tighten.Fragment(list) }
+func Fragment(list []Proposal) []byte { return learn.Fragment(list) }
 
 // Learn folds the whole log and proposes what would narrow the policy in force.
 // progress is told how many records were read.
@@ -35,7 +35,7 @@ func (l *Log) Learn(ctx context.Context, p Paths, opts LearnOptions, progress fu
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
 	}
-	b := tighten.New(opts)
+	b := learn.New(opts)
 	q := store.EntryQuery{Limit: store.MaxLimit}
 	for done := int64(0); ; {
 		page, err := l.Since(ctx, q)
@@ -139,13 +139,13 @@ func ignoreMissing(err error) error {
 
 // Proposed is a change of the policy that a model made of somebody's words. Nobody has agreed to it.
 type Proposed struct {
-	Model   string      `json:"model"`
-	File    string      `json:"file"`    // the policy file it would change
-	Before  string      `json:"before"`  // its text
-	Text    string      `json:"text"`    // and with the change
-	Said    *draft.Said `json:"said"`    // what the model said
-	Tells   []string    `json:"tells"`   // what that would do, in words
-	Loosens []string    `json:"loosens"` // and what of it asks less
+	Model   string           `json:"model"`
+	File    string           `json:"file"`    // the policy file it would change
+	Before  string           `json:"before"`  // its text
+	Text    string           `json:"text"`    // and with the change
+	Said    *policyedit.Said `json:"said"`    // what the model said
+	Tells   []string         `json:"tells"`   // what that would do, in words
+	Loosens []string         `json:"loosens"` // and what of it asks less
 }
 
 // ProposePolicy has the model of the policy file put somebody's words into rules. What it answers must be a policy; it is told once
@@ -161,7 +161,7 @@ func ProposePolicy(ctx context.Context, p Paths, words string, tools []string, r
 	}
 	cfg.Auditor.Record = record
 	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
-	out, err := openOutside(cfg, files, slog.New(slog.DiscardHandler))
+	out, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func ProposePolicy(ctx context.Context, p Paths, words string, tools []string, r
 	x := &Proposed{Model: out.auditor.Name(), File: file, Before: string(src)}
 	wrong := ""
 	for range 2 {
-		system, user, schema := draft.Asking(words, tools, groups, wrong)
+		system, user, schema := policyedit.Asking(words, tools, groups, wrong)
 		answer, err := out.auditor.Propose(ctx, system, user, schema)
 		if err != nil {
 			return nil, err
@@ -195,11 +195,11 @@ func ProposePolicy(ctx context.Context, p Paths, words string, tools []string, r
 
 // take makes the text of an answer, which must be a policy.
 func (x *Proposed) take(answer string, src []byte) error {
-	said, err := draft.ReadSaid(answer)
+	said, err := policyedit.ReadSaid(answer)
 	if err != nil {
 		return err
 	}
-	text, err := draft.Add(x.File, src, said)
+	text, err := policyedit.Add(x.File, src, said)
 	if err != nil {
 		return err
 	}

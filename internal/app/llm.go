@@ -19,9 +19,9 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/llm/sigv4"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/reports/losses"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // openLLM makes the proxy to models. Nothing is contacted yet.
@@ -69,7 +69,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	})
 	tokens := a.Tokens.forProxy()
 	tokens.Machine = func(token string) string {
-		if p, ok := a.people.Find(token); ok && p.Role == roster.AgentRole {
+		if p, ok := a.people.Find(token); ok && p.Role == accounts.AgentRole {
 			return p.Machine
 		}
 		return ""
@@ -79,7 +79,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.Hosts(),
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
-		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Desk: a.kept, Lend: a.outside.lend(),
+		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Desk: a.kept, Lend: a.external.lend(),
 	})
 }
 

@@ -11,33 +11,33 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
-	"github.com/tidemark/tidemark/internal/base/guard"
-	"github.com/tidemark/tidemark/internal/base/proof"
-	"github.com/tidemark/tidemark/internal/base/soon"
+	"github.com/tidemark/tidemark/internal/base/debounce"
+	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/waiting"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // openMCP makes the gateway: the port for relays that agents start, and the servers that are reached
 // over HTTP. What is neither is left to next. Nothing is contacted yet.
 func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.Handler, error) {
-	g, err := guard.New(a.config.Server.Hosts())
+	g, err := sameorigin.New(a.config.Server.Hosts())
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
 	}
 	c := a.config.MCP
-	engine := &gate.Engine{
+	engine := &judge.Engine{
 		Monitor: a.Monitor, Waiter: waiting.New(a.Monitor, f), Claims: a.claims, Bus: bus,
-		Proofs: func() bool { return a.keys.Required() != consent.None || len(a.config.Approvals.Who.List) > 0 },
+		Proofs: func() bool { return a.keys.Required() != approvalproof.None || len(a.config.Approvals.Who.List) > 0 },
 	}
 	engine.Desk = a.kept
-	a.shown = soon.New(shownWithin, a.writeShown)
+	a.shown = debounce.New(shownWithin, a.writeShown)
 	engine.Soon = a.shown
 	servers, err := mcpServers(a.config, a.opts.Paths)
 	if err != nil {
@@ -47,30 +47,30 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 	if err := a.pins.EachSaid(func(server, said string) error { return a.Monitor.HearJSON(server, []byte(said)) }); err != nil {
 		a.opts.Logger.Warn("mcp: not all that servers said before is remembered", slog.String("error", err.Error()))
 	}
-	admission := gate.NewAdmission(g, a.Tokens.Agent)
+	admission := judge.NewAdmission(g, a.Tokens.Agent)
 	admission.Machine = a.machineOf
 	var upstreams []relay.Upstream
 	for _, s := range servers {
 		upstreams = append(upstreams, upstreamOf(s))
 	}
-	visitors := gate.NewAdmission(g, a.Tokens.Agent)
+	visitors := judge.NewAdmission(g, a.Tokens.Agent)
 	visitors.Machine = a.machineOf
 	if visitors.Open = c.Require == "none"; visitors.Open && !a.private() {
 		return nil, fmt.Errorf("open MCP gateway: with mcp.require: none and %s anybody could use the servers; "+
 			"require a token, or listen on this machine alone", a.address())
 	}
 	r, err := relay.New(relay.Options{
-		Upstreams: upstreams, Port: engine, Pins: pins.For[gate.Server]{Port: a.pins}, Transports: a.transports(servers),
+		Upstreams: upstreams, Port: engine, Pins: pins.For[judge.Server]{Port: a.pins}, Transports: a.transports(servers),
 		Admission: visitors,
 		Owner:     c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
 	}
-	port := &gate.PortHandler{Port: engine, Admission: admission, Logger: a.opts.Logger, MaxBody: 2*c.MaxMessage + 1<<20} // as base64
+	port := &judge.PortHandler{Port: engine, Admission: admission, Logger: a.opts.Logger, MaxBody: 2*c.MaxMessage + 1<<20} // as base64
 	others := r.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if strings.HasPrefix(req.URL.Path, gate.PortPath) {
+		if strings.HasPrefix(req.URL.Path, judge.PortPath) {
 			port.ServeHTTP(w, req)
 			return
 		}
@@ -103,7 +103,7 @@ func (a *App) relayed(servers []config.MCPServer) func(string) bool {
 }
 
 func upstreamOf(s config.MCPServer) relay.Upstream {
-	u := relay.Upstream{Server: gate.Server{Name: s.Name, URL: s.URL}, Passthrough: s.Auth == "passthrough", Headers: map[string]string{}}
+	u := relay.Upstream{Server: judge.Server{Name: s.Name, URL: s.URL}, Passthrough: s.Auth == "passthrough", Headers: map[string]string{}}
 	for name, value := range s.Headers {
 		u.Headers[name] = string(value)
 	}
@@ -112,13 +112,13 @@ func upstreamOf(s config.MCPServer) relay.Upstream {
 
 // MCPPort is the monitor of the server that runs on a data folder, for a relay that an agent started. It
 // is found when it is first asked, and again when it started anew.
-func MCPPort(p Paths) *gate.Remote {
-	return gate.NewRemote(func() (*gate.Line, error) {
+func MCPPort(p Paths) *judge.Remote {
+	return judge.NewRemote(func() (*judge.Line, error) {
 		if away, token, err := JoinedTo(p); err != nil || away != nil {
 			if err != nil {
 				return nil, err
 			}
-			return &gate.Line{Base: strings.TrimRight(away.URL, "/"), Token: token, HTTP: away.Client(token, 0)}, nil
+			return &judge.Line{Base: strings.TrimRight(away.URL, "/"), Token: token, HTTP: away.Client(token, 0)}, nil
 		}
 		r, err := FindRunning(p)
 		if errors.Is(err, ErrNotRunning) {
@@ -133,8 +133,9 @@ func MCPPort(p Paths) *gate.Remote {
 		}
 		// No proxy: the token and what the agent does stay on this machine. Each connection is proven to lead
 		// to the server before anything is said on it.
-		transport := &http.Transport{DialContext: proof.Dialer(tokens.Agent, r.URL), DisableCompression: true, MaxIdleConnsPerHost: 16}
-		return &gate.Line{Base: r.URL, Token: tokens.Agent, HTTP: &http.Client{
+		transport := &http.Transport{DialContext: serverproof.Dialer(tokens.Agent, r.URL),
+			DisableCompression: true, MaxIdleConnsPerHost: 16}
+		return &judge.Line{Base: r.URL, Token: tokens.Agent, HTTP: &http.Client{
 			Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}}, nil
 	})

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/wrap"
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/oauth"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
@@ -77,8 +77,8 @@ func MCPReached(p Paths) ([]string, error) {
 }
 
 // MCPPins asks the server that runs about definitions, for a relay that an agent started.
-func MCPPins(port *gate.Remote) gate.Pins {
-	return pins.For[gate.Server]{Port: pins.Remote{Send: func(ctx context.Context, _, path string, in, out any) error {
+func MCPPins(port *judge.Remote) judge.Pins {
+	return pins.For[judge.Server]{Port: pins.Remote{Send: func(ctx context.Context, _, path string, in, out any) error {
 		return port.Post(ctx, path, in, out)
 	}}}
 }
@@ -90,9 +90,9 @@ type signing struct {
 	in     map[string]bool // by name
 }
 
-var _ gate.Transports = signing{}
+var _ judge.Transports = signing{}
 
-func (a *App) transports(servers []config.MCPServer) gate.Transports {
+func (a *App) transports(servers []config.MCPServer) judge.Transports {
 	t := signing{keeper: oauth.Open(oauth.Path(a.opts.Paths.Data), time.Now, nil), in: map[string]bool{}}
 	for _, s := range servers {
 		t.in[s.Name] = s.Auth == "oauth"
@@ -100,8 +100,8 @@ func (a *App) transports(servers []config.MCPServer) gate.Transports {
 	return t
 }
 
-// Transport implements gate.Transports.
-func (t signing) Transport(s gate.Server) (http.RoundTripper, error) {
+// Transport implements judge.Transports.
+func (t signing) Transport(s judge.Server) (http.RoundTripper, error) {
 	next, err := relay.Direct{}.Transport(s)
 	if err != nil || !t.in[s.Name] {
 		return next, err
@@ -111,9 +111,9 @@ func (t signing) Transport(s gate.Server) (http.RoundTripper, error) {
 
 // openPins reads what MCP servers looked like when they were accepted. A tool of a server must
 // not have a name that policies know by itself.
-func openPins(ctx context.Context, s tidemark.Store, mode pins.Mode, shared bool) (*pins.Keeper, error) {
+func openPins(ctx context.Context, s engine.Store, mode pins.Mode, shared bool) (*pins.Keeper, error) {
 	return pins.Open(ctx, pins.Options{
-		Store: s, Now: time.Now, Mode: mode, Reserved: append(catalogue.Reserved(), gate.OwnNames()...), Shared: shared,
+		Store: s, Now: time.Now, Mode: mode, Reserved: append(catalogue.Reserved(), judge.OwnNames()...), Shared: shared,
 	})
 }
 

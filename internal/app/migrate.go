@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/postgres"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/postgres"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
 // Migrate copies the log of a data folder, on which no server may run, into the empty database that the paths name. The

@@ -96,9 +96,9 @@ func TestAModelInReachAsksLess(t *testing.T) {
 func TestWithoutAModelTheQuestionSaysSo(t *testing.T) {
 	broken := audittest.New(t, audittest.Fail(401, "no"))
 	for name, tt := range map[string]struct{ policy, want string }{
-		"none":     {"preset: balanced\n", "no model has read your message, so its plain words alone count; tidemark model"},
+		"none":     {"preset: balanced\n", "no model has read your message, so only its exact words count; tidemark model"},
 		"declined": {"preset: balanced\nreader: {provider: none}\n", ""},
-		"failing":  {readBy("openai", broken, "preset: balanced\n"), "no model has read your message: it could not"},
+		"failing":  {readBy("openai", broken, "preset: balanced\n"), "no model has read your message, so only its exact words count: the model could not"},
 		"no key":   {"preset: balanced\nreader: {provider: openai, model: m, apiKeyEnv: TIDEMARK_TEST_NO_SUCH_KEY}\n", "no model has read your message, so"},
 	} {
 		t.Run(name, func(t *testing.T) {

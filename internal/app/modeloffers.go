@@ -16,9 +16,9 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/outside/headless"
-	"github.com/tidemark/tidemark/internal/outside/nearby"
-	"github.com/tidemark/tidemark/internal/reports/records"
+	"github.com/tidemark/tidemark/internal/external/headless"
+	"github.com/tidemark/tidemark/internal/external/nearby"
+	"github.com/tidemark/tidemark/internal/reports/recordsearch"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -173,7 +173,7 @@ func heardIn(p Paths, since time.Time) headless.Heard {
 		if err != nil {
 			return false, err
 		}
-		found, err := log.Newest(ctx, records.Filter{Text: text, From: since.Add(-time.Minute)}, 1)
+		found, err := log.Newest(ctx, recordsearch.Filter{Text: text, From: since.Add(-time.Minute)}, 1)
 		return len(found) > 0, errors.Join(err, log.Close())
 	}
 }
@@ -273,7 +273,7 @@ func TryModel(ctx context.Context, p Paths, o *ModelOffer, q Trying) (*ModelTria
 	words, tools := q.Words, q.Tools
 	cfg.Auditor.Record, cfg.Auditor.Contracts, cfg.Auditor.ContractWait = q.Record, true, trialWait
 	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
-	out, err := openOutside(cfg, files, slog.New(slog.DiscardHandler))
+	out, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

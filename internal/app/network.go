@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/afar"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 )
 
 // network is how other machines reach the server. The zero network is not at all.
@@ -168,12 +168,12 @@ func (j joins) Invite(ctx context.Context, by, machine string, life time.Duratio
 // Join implements httpapi.Joins. The code is spent first: what fails then takes another one.
 func (j joins) Join(ctx context.Context, secret string) (machine, token string, err error) {
 	if !strings.HasPrefix(secret, "tmj-") {
-		return "", "", consent.ErrCode
+		return "", "", approvalproof.ErrCode
 	}
 	if machine, err = j.app.keys.JoinMachine(ctx, secret, "http"); err != nil {
 		return "", "", err
 	}
-	token, err = j.app.people.AddMachine(ctx, roster.Actor{By: "machine:" + machine, Via: "http"}, machine)
+	token, err = j.app.people.AddMachine(ctx, accounts.Actor{By: "machine:" + machine, Via: "http"}, machine)
 	return machine, token, err
 }
 
@@ -183,7 +183,7 @@ func (j joins) Keys() [][sha256.Size]byte { return j.app.keys.InvitedKeys() }
 // machineOf is the machine whose token it is, or its agent's.
 func (a *App) machineOf(token string) (string, bool) {
 	p, ok := a.people.Find(token)
-	return p.Machine, ok && p.Role == roster.AgentRole && p.Machine != ""
+	return p.Machine, ok && p.Role == accounts.AgentRole && p.Machine != ""
 }
 
 // JoinedTo is the server elsewhere that the machine of this data folder has joined, and its token there; nil: none.

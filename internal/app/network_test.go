@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/afar"
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -156,7 +156,7 @@ func (o *office) sessions() string {
 
 // Two laptops have one server, one log and one policy, and what one is called there is set by the server.
 func TestTwoLaptopsHaveOneServer(t *testing.T) {
-	o := openOffice(t, "agents: {claude: {toolOverrides: {exec: {'*': restrict}}}}\n")
+	o := openOffice(t, "agents: {claude: {toolOverrides: {exec: {'*': hide}}}}\n")
 	ana, ben := o.join("ana"), o.join("ben")
 	for _, l := range []*laptop{ana, ben} {
 		if refused, said := l.says("one", "Run the tests"); refused {
@@ -386,8 +386,8 @@ func TestARelayOnALaptopAsksTheServer(t *testing.T) {
 	o := openOffice(t, "")
 	ana := o.join("ana")
 	port := app.MCPPort(app.Paths{Data: ana.data})
-	ask := gate.Ask{
-		Place: gate.Place{Session: "ben/claude:one", Agent: "claude", Owner: true},
+	ask := judge.Ask{
+		Place: judge.Place{Session: "ben/claude:one", Agent: "claude", Owner: true},
 		Call:  tool.Call{ID: "c1", Name: "files__read_file", Args: []byte(`{"path":"notes.txt"}`)},
 	}
 	ruling, err := port.Decide(t.Context(), ask)

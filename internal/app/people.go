@@ -6,28 +6,28 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 )
 
 // openRoster reads who has a token of their own; changes are recorded with the keys. Where several servers have the log, it
 // is there that they stand.
-func openRoster(p Paths, keys *consent.Keeper, left func(ctx context.Context, whose, by string) error) (*roster.Roster, error) {
-	o := roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record, Left: left}
+func openRoster(p Paths, keys *approvalproof.Keeper, left func(ctx context.Context, whose, by string) error) (*accounts.Roster, error) {
+	o := accounts.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record, Left: left}
 	if p.Store != "" {
-		o.Kept = func() ([]roster.Person, error) { return named(keys) }
+		o.Kept = func() ([]accounts.Person, error) { return named(keys) }
 	}
-	return roster.Open(o)
+	return accounts.Open(o)
 }
 
 // named is everybody whose token the log has.
-func named(keys *consent.Keeper) ([]roster.Person, error) {
+func named(keys *approvalproof.Keeper) ([]accounts.Person, error) {
 	tokens, err := keys.Tokens()
-	out := make([]roster.Person, len(tokens))
+	out := make([]accounts.Person, len(tokens))
 	for i, t := range tokens {
-		out[i] = roster.Person{
+		out[i] = accounts.Person{
 			Name: t.Name, Role: t.Role, Agent: t.Agent, Machine: t.Machine, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC(),
 		}
 	}
@@ -43,7 +43,7 @@ func (a *App) left(ctx context.Context, whose, by string) error {
 }
 
 // People are those who have a token of their own.
-func People(ctx context.Context, p Paths) (list []roster.Person, err error) {
+func People(ctx context.Context, p Paths) (list []accounts.Person, err error) {
 	if p.Store != "" {
 		log, err := OpenLog(ctx, p)
 		if err != nil {
@@ -53,7 +53,7 @@ func People(ctx context.Context, p Paths) (list []roster.Person, err error) {
 		return named(log.keys)
 	}
 	nothing := func(context.Context, event.Person) error { return nil } // nothing is changed
-	r, err := roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: nothing})
+	r, err := accounts.Open(accounts.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: nothing})
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +61,10 @@ func People(ctx context.Context, p Paths) (list []roster.Person, err error) {
 }
 
 // AddPerson makes a token for somebody while no server runs, and RevokePerson takes it away.
-func AddPerson(ctx context.Context, p Paths, by, name, role string) (token string, who roster.Person, err error) {
-	err = withRoster(ctx, p, func(log *Log, r *roster.Roster) error {
-		if role == roster.MachineRole {
-			if token, err = r.AddMachine(ctx, roster.Actor{By: by, Via: "cli"}, name); err == nil {
+func AddPerson(ctx context.Context, p Paths, by, name, role string) (token string, who accounts.Person, err error) {
+	err = withRoster(ctx, p, func(log *Log, r *accounts.Roster) error {
+		if role == accounts.MachineRole {
+			if token, err = r.AddMachine(ctx, accounts.Actor{By: by, Via: "cli"}, name); err == nil {
 				who, _ = r.Find(token) // it was just added
 			}
 			return err
@@ -72,7 +72,7 @@ func AddPerson(ctx context.Context, p Paths, by, name, role string) (token strin
 		if err := log.Unproven(); err != nil {
 			return err
 		}
-		if token, err = r.Add(ctx, roster.Actor{By: by, Via: "cli"}, name, role); err == nil {
+		if token, err = r.Add(ctx, accounts.Actor{By: by, Via: "cli"}, name, role); err == nil {
 			who, _ = r.Find(token) // it was just added
 		}
 		return err
@@ -81,9 +81,9 @@ func AddPerson(ctx context.Context, p Paths, by, name, role string) (token strin
 }
 
 // AddAgent makes a token that is one agent's while no server runs.
-func AddAgent(ctx context.Context, p Paths, by, name, agent string) (token string, who roster.Person, err error) {
-	err = withRoster(ctx, p, func(_ *Log, r *roster.Roster) error {
-		if token, err = r.AddAgent(ctx, roster.Actor{By: by, Via: "cli"}, name, agent); err == nil {
+func AddAgent(ctx context.Context, p Paths, by, name, agent string) (token string, who accounts.Person, err error) {
+	err = withRoster(ctx, p, func(_ *Log, r *accounts.Roster) error {
+		if token, err = r.AddAgent(ctx, accounts.Actor{By: by, Via: "cli"}, name, agent); err == nil {
 			who, _ = r.Find(token) // it was just added
 		}
 		return err
@@ -93,14 +93,14 @@ func AddAgent(ctx context.Context, p Paths, by, name, agent string) (token strin
 
 // RevokePerson takes somebody's token away while no server runs.
 func RevokePerson(ctx context.Context, p Paths, by, name string) error {
-	return withRoster(ctx, p, func(_ *Log, r *roster.Roster) error {
-		_, err := r.Revoke(ctx, roster.Actor{By: by, Via: "cli"}, name)
+	return withRoster(ctx, p, func(_ *Log, r *accounts.Roster) error {
+		_, err := r.Revoke(ctx, accounts.Actor{By: by, Via: "cli"}, name)
 		return err
 	})
 }
 
 // withRoster opens the log and the list for as long as step runs; no server may.
-func withRoster(ctx context.Context, p Paths, step func(*Log, *roster.Roster) error) (err error) {
+func withRoster(ctx context.Context, p Paths, step func(*Log, *accounts.Roster) error) (err error) {
 	lock, err := hold(p)
 	if err != nil {
 		return err

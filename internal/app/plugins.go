@@ -13,12 +13,12 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/outside/remotehook"
-	"github.com/tidemark/tidemark/plugins/compliance"
-	"github.com/tidemark/tidemark/plugins/cost"
-	"github.com/tidemark/tidemark/plugins/experiment"
-	"github.com/tidemark/tidemark/plugins/telemetry"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/external/remotehook"
+	"github.com/tidemark/tidemark/internal/plugins/compliance"
+	"github.com/tidemark/tidemark/internal/plugins/cost"
+	"github.com/tidemark/tidemark/internal/plugins/experiment"
+	"github.com/tidemark/tidemark/internal/plugins/telemetry"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // Cost is the folder of what models cost; see plugins/cost.

@@ -7,24 +7,24 @@ import (
 	"io"
 	"os"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/reports/export"
-	"github.com/tidemark/tidemark/internal/reports/records"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/rows"
+	"github.com/tidemark/tidemark/internal/reports/recordsearch"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/rows"
 )
 
 // Log is an installation's log opened for looking at, beside a running server or
 // without one.
 type Log struct {
 	*rows.Reader
-	Monitor *tidemark.Monitor
+	Monitor *engine.Monitor
 	Proofs  int // good proofs that the last Verify found
 	Pins    *pins.Keeper
-	keys    *consent.Keeper
+	keys    *approvalproof.Keeper
 	counts  string // file of what a server counted for reports; empty: none can be read
 	signs   []byte // what it is signed with
 	close   func() error
@@ -37,7 +37,7 @@ func (l *Log) Close() error { return l.close() }
 type readOnly struct{ *rows.Reader }
 
 func (readOnly) Append(context.Context, string, uint64, []*event.Event) error {
-	return fmt.Errorf("%w: it is open for reading only", tidemark.ErrUnavailable)
+	return fmt.Errorf("%w: it is open for reading only", engine.ErrUnavailable)
 }
 
 // OpenLog opens the log read-only.
@@ -74,7 +74,7 @@ func exists(p Paths) error {
 	return nil
 }
 
-func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done func() error) (*Log, error) {
+func newLog(ctx context.Context, p Paths, r *rows.Reader, s engine.Store, done func() error) (*Log, error) {
 	cfg, _, err := ReadConfig(p.Config)
 	if err != nil {
 		return nil, errors.Join(err, done())
@@ -91,7 +91,7 @@ func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	m, err := newMonitor(cfg, nil, tidemark.Options{Store: s, Prover: keys, Shared: r, Key: key})
+	m, err := newMonitor(cfg, nil, engine.Options{Store: s, Prover: keys, Shared: r, Key: key})
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
@@ -125,10 +125,10 @@ func Oldest(ctx context.Context, log interface {
 }
 
 // Newest are the last records that fit, newest first, as many as are asked for.
-func (l *Log) Newest(ctx context.Context, f records.Filter, most int) ([]store.Entry, error) {
+func (l *Log) Newest(ctx context.Context, f recordsearch.Filter, most int) ([]store.Entry, error) {
 	var out []store.Entry
 	for {
-		rows, next, err := records.Newest(ctx, l.Reader, l.Monitor.Arguments, &f, most-len(out))
+		rows, next, err := recordsearch.Newest(ctx, l.Reader, l.Monitor.Arguments, &f, most-len(out))
 		if err != nil {
 			return nil, err
 		}
@@ -144,27 +144,23 @@ func (l *Log) Newest(ctx context.Context, f records.Filter, most int) ([]store.E
 // Arguments are those of a call as the log of a session keeps them, opened with the key of the data folder.
 func (l *Log) Arguments(session, kept string) string { return l.Monitor.Arguments(session, kept) }
 
-// ExportFormats are how records can be exported.
-func ExportFormats() []string { return export.Formats() }
-
 // ExportTo is where and how records are written.
 type ExportTo struct {
-	Format   string
 	File     string // which must not exist; "": Out
 	Out      io.Writer
 	Progress func(done, total int64)
 }
 
 // Export writes the records that fit.
-func Export(ctx context.Context, log *Log, f *records.Filter, to ExportTo) (n int64, err error) {
+func Export(ctx context.Context, log *Log, f *recordsearch.Filter, to ExportTo) (n int64, err error) {
 	if to.File == "" {
-		return export.Write(ctx, log.Reader, f, to.Format, to.Out, to.Progress)
+		return export.Write(ctx, log.Reader, f, to.Out, to.Progress)
 	}
 	file, err := os.OpenFile(to.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)
 	}
-	n, err = export.Write(ctx, log.Reader, f, to.Format, file, to.Progress)
+	n, err = export.Write(ctx, log.Reader, f, file, to.Progress)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return 0, errors.Join(err, os.Remove(to.File)) // half a file would look like a whole one
 	}

@@ -19,11 +19,11 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/external/auditor"
+	"github.com/tidemark/tidemark/internal/external/headless"
+	"github.com/tidemark/tidemark/internal/external/lent"
+	"github.com/tidemark/tidemark/internal/external/nearby"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/outside/auditor"
-	"github.com/tidemark/tidemark/internal/outside/headless"
-	"github.com/tidemark/tidemark/internal/outside/lent"
-	"github.com/tidemark/tidemark/internal/outside/nearby"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
 )
 
@@ -45,7 +45,7 @@ func filesOf(p Paths) readerFiles {
 }
 
 // openAuditor makes the model that reads, or whatever stands in for one.
-func (o *outside) openAuditor(c config.Auditor, files readerFiles, logger *slog.Logger) error {
+func (o *external) openAuditor(c config.Auditor, files readerFiles, logger *slog.Logger) error {
 	if c.Provider == "" || c.Provider == auditor.Upstream {
 		return nil
 	}
@@ -96,9 +96,9 @@ func (o *outside) openAuditor(c config.Auditor, files readerFiles, logger *slog.
 
 // openExtract makes the model that reads values out of what is kept from agents: one of its own, or the other one where the file lets it
 // see content. Nothing that it reads or answers is kept.
-func (o *outside) openExtract(cfg *config.Config, files readerFiles, logger *slog.Logger) error {
+func (o *external) openExtract(cfg *config.Config, files readerFiles, logger *slog.Logger) error {
 	if c := cfg.Extract; c.Provider != "" && c.Provider != auditor.Upstream {
-		own := &outside{}
+		own := &external{}
 		files.readings, files.answers = "", ""
 		err := own.openAuditor(c, files, logger)
 		o.extracts, o.files = own.auditor, append(o.files, own.files...)
@@ -131,7 +131,7 @@ func openProgram(c config.Auditor, files readerFiles) (*headless.Program, error)
 }
 
 // openReadings has the client know what was read before, and write down what it reads.
-func (o *outside) openReadings(opts *auditor.Options, path string) error {
+func (o *external) openReadings(opts *auditor.Options, path string) error {
 	if path == "" || !opts.Contracts {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (o *outside) openReadings(opts *auditor.Options, path string) error {
 }
 
 // openAnswers has the client know what was answered on the last day, and how often it was asked.
-func (o *outside) openAnswers(opts *auditor.Options, path string) (err error) {
+func (o *external) openAnswers(opts *auditor.Options, path string) (err error) {
 	if path == "" || opts.Replay != nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (o *outside) openAnswers(opts *auditor.Options, path string) (err error) {
 }
 
 // keepAnswers reads such a file and writes it anew, so that what is older than a day goes; what is added to it stays.
-func (o *outside) keepAnswers(path string, logger *slog.Logger) (*auditor.Answers, io.Writer, error) {
+func (o *external) keepAnswers(path string, logger *slog.Logger) (*auditor.Answers, io.Writer, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("open kept answers: %w", err)
@@ -210,7 +210,7 @@ const modelCommand = "tidemark model"
 const noReader = "no model reads your messages, so you are asked more than need be (tidemark model)"
 
 // readerWords say which model reads and what became of it.
-func (o *outside) readerWords() string {
+func (o *external) readerWords() string {
 	s := o.auditor.Status()
 	out := s.Name
 	if s.PerHour > 0 {
@@ -223,7 +223,7 @@ func (o *outside) readerWords() string {
 }
 
 // checkReader says whether it can be asked, and since when not.
-func (o *outside) checkReader(ctx context.Context) error {
+func (o *external) checkReader(ctx context.Context) error {
 	err := o.auditor.Check(ctx)
 	if err == nil {
 		return nil
@@ -267,7 +267,7 @@ func readerOf(ctx context.Context, p Paths) (doctor.Reader, error) {
 
 // openLent makes the models that are not ours: those of agents that the file marks, and the upstreams of clients of the LLM proxy
 // where the file says so. Of theirs nothing is kept on the disk but when they were asked: what was understood is in the log.
-func (o *outside) openLent(cfg *config.Config, path string, logger *slog.Logger) (err error) {
+func (o *external) openLent(cfg *config.Config, path string, logger *slog.Logger) (err error) {
 	c := cfg.Auditor
 	if len(c.Hosts) == 0 && len(c.Models) == 0 {
 		return nil
@@ -301,7 +301,7 @@ func (o *outside) openLent(cfg *config.Config, path string, logger *slog.Logger)
 }
 
 // openUpstreams makes a client for each wire of each upstream that the file has read.
-func (o *outside) openUpstreams(cfg *config.Config, base auditor.Options, logger *slog.Logger) error {
+func (o *external) openUpstreams(cfg *config.Config, base auditor.Options, logger *slog.Logger) error {
 	if len(cfg.Auditor.Models) == 0 {
 		return nil
 	}
@@ -348,7 +348,7 @@ var wireNames = map[string]string{
 }
 
 // lend has the proxy tell of requests that go to an upstream which reads; nil: none does.
-func (o *outside) lend() func(session, upstream, api, wire string, h http.Header) (back func()) {
+func (o *external) lend() func(session, upstream, api, wire string, h http.Header) (back func()) {
 	if o.lent == nil || o.lent.Keys == nil {
 		return nil
 	}
@@ -368,7 +368,7 @@ const (
 )
 
 // lentParts are what becomes of them.
-func (o *outside) lentParts(add func(Part, func(context.Context) error)) {
+func (o *external) lentParts(add func(Part, func(context.Context) error)) {
 	if o.lent == nil {
 		return
 	}
@@ -406,7 +406,7 @@ func (a *App) redirected() *config.Config {
 }
 
 // readings is the desk as the HTTP door knows it; nil: no agent's own model reads.
-func (o *outside) readings() httpapi.Readings {
+func (o *external) readings() httpapi.Readings {
 	if o.lent == nil || o.lent.Desk == nil {
 		return nil
 	}

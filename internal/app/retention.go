@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/checkpoints"
-	"github.com/tidemark/tidemark/store/retention"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/checkpoints"
+	"github.com/tidemark/tidemark/internal/store/retention"
 )
 
 // Prune takes out of an installation's log what the request says, beside a running server or without one. Limits that

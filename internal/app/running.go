@@ -11,18 +11,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/filelock"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/store/checkpoints"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/checkpoints"
 )
 
 // Running says where a server of this data folder listens.
 type Running struct {
 	URL string `json:"url"`
-	proof.Life
+	serverproof.Life
 }
 
 // ErrNotRunning is returned when no server has announced itself in the data folder.
@@ -87,7 +87,7 @@ func Version() string {
 
 // openCheckpoints has conversations that are let go kept in the data folder. Without a key nothing can be sealed, and nothing is kept.
 // What was left by a server that had more room, or kept some, is removed.
-func (a *App) openCheckpoints(opts *tidemark.Options) error {
+func (a *App) openCheckpoints(opts *engine.Options) error {
 	folder := a.opts.Paths.Checkpoints()
 	if len(opts.Key) == 0 || a.config.Server.Checkpoints == 0 {
 		return checkpoints.Clear(folder)
@@ -114,13 +114,13 @@ func program() string {
 // held is how many bytes of sessions are held where they may take so many: the collector needs half as much again.
 func held(memory int64) int64 { return max(memory/8*5, 1) }
 
-func newMonitor(cfg *config.Config, o *outside, opts tidemark.Options) (*tidemark.Monitor, error) {
-	opts.Policy, opts.Now, opts.Rand, opts.Electors = cfg.Policy, time.Now, rand.Reader, &cfg.Approvals.Who
+func newMonitor(cfg *config.Config, o *external, opts engine.Options) (*engine.Monitor, error) {
+	opts.Policy, opts.Now, opts.Rand, opts.Approvers = cfg.Policy, time.Now, rand.Reader, &cfg.Approvals.Who
 	opts.MaxHeard, opts.Processors = held(sessionMemory(cfg)), runtime.GOMAXPROCS(0)
 	if o != nil {
 		o.advise(&opts)
 	}
-	return tidemark.New(opts)
+	return engine.New(opts)
 }
 
 // ErrInUse is returned where another server holds the data folder.

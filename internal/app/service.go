@@ -6,20 +6,15 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/base/winservice"
 )
 
 // Service keeps the server of one data folder running for its user.
 type Service struct {
-	System  string // linux, darwin or windows
+	System  string // linux or darwin
 	Home    string
 	UID     int
 	Program string // path of tidemark
@@ -32,8 +27,8 @@ type Service struct {
 }
 
 // errNoService is a system that nothing is known about.
-var errNoService = errors.New("services are known on Linux (systemd), macOS (launchd) and Windows; " +
-	"elsewhere have tidemark serve started at logon")
+var errNoService = errors.New("services are known on Linux (systemd) and macOS (launchd); " +
+	"on Windows tidemark-winservice makes one (docs/contrib.md), elsewhere have tidemark serve started at logon")
 
 // ServiceName is what the service is called.
 const ServiceName = "tidemark"
@@ -48,38 +43,8 @@ func (s *Service) File() (path string, text []byte, err error) {
 		return filepath.Join(s.Home, ".config", "systemd", "user", ServiceName+".service"), s.unit(), nil
 	case "darwin":
 		return filepath.Join(s.Home, "Library", "LaunchAgents", label+".plist"), s.plist(), nil
-	case "windows":
-		return "service " + ServiceName + " of Windows", []byte(s.windows().String()), nil
 	}
 	return "", nil, errNoService
-}
-
-// windows is the definition for Windows. It runs as an account of its own, which has the data folder and nothing else
-// of the user's.
-func (s *Service) windows() winservice.Definition {
-	return winservice.Definition{
-		Name: ServiceName, Title: "Tidemark", About: "Tidemark, a reference monitor for AI agents",
-		Program: s.Program, Args: s.command()[1:], Account: `NT SERVICE\` + ServiceName,
-	}
-}
-
-// installWindows makes the service and lets its account into the data folder.
-func (s *Service) installWindows(ctx context.Context) error {
-	if err := os.MkdirAll(s.Data, 0o700); err != nil {
-		return err
-	}
-	d := s.windows()
-	if installed, _, err := d.State(); err == nil && !installed {
-		s.undo = d.Remove
-	}
-	err := d.Install() // the account is there once the service is, so the first start may come too early
-	if grant := call(ctx, "icacls", s.Data, "/grant", d.Account+":(OI)(CI)M"); grant != nil {
-		return errors.Join(err, grant)
-	}
-	if err != nil {
-		err = d.Install()
-	}
-	return err
 }
 
 func (s *Service) command() []string {
@@ -147,12 +112,6 @@ func (s *Service) Install(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.System == "windows" {
-		if err := s.installWindows(ctx); err != nil {
-			return path, fmt.Errorf("install service: %w", err)
-		}
-		return path, nil
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("install service: %w", err)
 	}
@@ -214,12 +173,6 @@ func (s *Service) Remove(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.System == "windows" {
-		if installed, _, err := s.windows().State(); err != nil || !installed {
-			return "", errors.Join(errors.New("remove service: none is installed"), err)
-		}
-		return path, s.windows().Remove()
-	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("remove service: none is installed (%s does not exist)", path)
 	}
@@ -242,9 +195,6 @@ func (s *Service) Active(ctx context.Context) (installed, running bool, err erro
 	if err != nil {
 		return false, false, err
 	}
-	if s.System == "windows" {
-		return s.windows().State()
-	}
 	if _, err := os.Stat(path); err != nil {
 		return false, false, ignoreMissing(err)
 	}
@@ -264,21 +214,4 @@ func call(ctx context.Context, words ...string) error {
 		return fmt.Errorf("%s: %w %s", strings.Join(words, " "), err, strings.TrimSpace(string(out)))
 	}
 	return nil
-}
-
-// RunService runs the server as the service of Windows that this process was started as, and reports whether it was.
-// Nobody reads what such a process prints, so it goes into the data folder.
-func RunService(args []string, run func(ctx context.Context, out io.Writer) int) (code int, was bool) {
-	return winservice.Run(ServiceName, func(ctx context.Context) int {
-		i := slices.Index(args, "--data")
-		if i < 0 || i+1 >= len(args) {
-			return 1 // see Service.command
-		}
-		log, err := os.OpenFile(shim.ServerLog(args[i+1]), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		if err != nil {
-			return 1
-		}
-		defer log.Close()
-		return run(ctx, log)
-	})
 }

@@ -197,20 +197,17 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	}
 }
 
-// The service of Windows runs as an account of its own. Elsewhere it can be looked at and not made.
-func TestTheServiceOfWindowsCanBeLookedAt(t *testing.T) {
-	s := app.Service{System: "windows", Program: `C:\Program Files\Tidemark\tidemark.exe`, Data: `C:\Users\anna\data`}
-	_, text, err := s.File()
-	for _, want := range []string{`"\"C:\Program Files\Tidemark\tidemark.exe\" serve --data C:\Users\anna\data"`, `obj= "NT SERVICE\tidemark"`, "restart/1000"} {
-		if err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("%s\nis not in\n%s (%v)", want, text, err)
+// What services are not known for says what to do.
+func TestElsewhereNoServiceIsMade(t *testing.T) {
+	for _, system := range []string{"windows", "plan9"} {
+		s := app.Service{System: system, Program: "tidemark", Data: t.TempDir()}
+		_, _, failed := s.Active(t.Context())
+		_, err := s.Install(t.Context())
+		_, gone := s.Remove(t.Context())
+		for _, err := range []error{failed, err, gone} {
+			if err == nil || !strings.Contains(err.Error(), "tidemark-winservice") {
+				t.Errorf("%s: got %v", system, err)
+			}
 		}
-	}
-	s.Data = filepath.Join(t.TempDir(), "data")
-	if _, err := s.Install(t.Context()); err == nil {
-		t.Error("it was installed here")
-	}
-	if _, err := s.Remove(t.Context()); err == nil {
-		t.Error("it was removed here")
 	}
 }

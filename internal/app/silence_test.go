@@ -19,10 +19,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
-	"github.com/tidemark/tidemark/store"
 )
 
 // hanging is how long an answer may take before the test says that the server hangs; its own limit is far below.

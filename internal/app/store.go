@@ -16,22 +16,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/patient"
-	"github.com/tidemark/tidemark/store/postgres"
-	"github.com/tidemark/tidemark/store/retention"
-	"github.com/tidemark/tidemark/store/rows"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/store/patient"
+	"github.com/tidemark/tidemark/internal/store/postgres"
+	"github.com/tidemark/tidemark/internal/store/retention"
+	"github.com/tidemark/tidemark/internal/store/rows"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
 // keptLog is a log that a server writes and reads.
 type keptLog interface {
-	tidemark.Store
-	tidemark.Shared
+	engine.Store
+	engine.Shared
 	shownLog
 	Asks(ctx context.Context, now int64) ([]store.Asked, error)
 	Close() error
@@ -230,5 +230,5 @@ func StoreName(address string) string {
 // proofs is what a check of the whole log reads.
 type proofs interface {
 	Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error)
-	consent.Log
+	approvalproof.Log
 }

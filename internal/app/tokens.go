@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/base/private"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
@@ -163,7 +163,7 @@ func checkPrivate(path string) error {
 	if err != nil {
 		return fmt.Errorf("read secrets: %w", err)
 	}
-	if private.Open(info, 0o077) {
+	if fileowner.Open(info, 0o077) {
 		return fmt.Errorf("read secrets: %s is readable by others (run: chmod 600 %s)", path, path)
 	}
 	return nil
@@ -176,16 +176,16 @@ func (p Paths) guarded(logger *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("look at the data folder: %w", err)
 	}
-	if private.Open(info, 0o002) && info.Mode()&os.ModeSticky == 0 {
+	if fileowner.Open(info, 0o002) && info.Mode()&os.ModeSticky == 0 {
 		return fmt.Errorf("the data folder %s can be changed by every user (run: chmod 700 %s)", p.Data, p.Data)
 	}
 	for _, name := range doctor.PrivateFiles(p.Data) {
 		info, err := os.Stat(name)
 		switch {
 		case err != nil: // there is none, or the next to look at it says why
-		case private.Open(info, 0o022):
+		case fileowner.Open(info, 0o022):
 			return fmt.Errorf("%s can be changed by other users (run: chmod 600 %s)", name, name)
-		case private.Open(info, 0o044):
+		case fileowner.Open(info, 0o044):
 			logger.Warn("other users can read a file of the data folder", "file", name, "mend", "chmod 600 "+name)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark/tidemark/internal/box"
 )
 
-// through are attacks and escapes that a reduced box does not stop. Each is named in docs/box.md.
+// through are attacks and escapes that a reduced box does not stop. Each is named in docs/dev/box.md.
 var through = []string{
 	"opens a key to everybody", // the kernel's Landlock knows no modes, owners and times of files
 	"memory without end",       // there is no memory of its own: what it writes lies on the disk
@@ -91,7 +91,7 @@ func TestTheReducedBoxBySetting(t *testing.T) {
 func skipThrough(t *testing.T, name string) {
 	t.Helper()
 	if reduced() && slices.Contains(through, name) {
-		t.Skip("a reduced box does not stop this: docs/box.md names it")
+		t.Skip("a reduced box does not stop this: docs/dev/box.md names it")
 	}
 }
 

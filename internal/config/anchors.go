@@ -2,7 +2,7 @@ package config
 
 import (
 	"github.com/tidemark/tidemark/internal/base/configfile"
-	"github.com/tidemark/tidemark/internal/outside/anchors"
+	"github.com/tidemark/tidemark/internal/external/anchors"
 )
 
 // anchors reads where the head of the log is written down; nil: nowhere.

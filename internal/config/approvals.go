@@ -5,13 +5,13 @@ import (
 	"strconv"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/quorum"
 )
 
 // Approvals is the `approvals` section: what an approval needs besides a token.
 type Approvals struct {
-	Proof consent.Want
+	Proof approvalproof.Want
 	Who   quorum.Rules // whose approval counts
 	Also  []string     // channels whose answers count as a person's: telegram, slack, discord
 }
@@ -26,10 +26,10 @@ func (d *decoder) approvals(n *configfile.Node) Approvals {
 		return a
 	}
 	a.Who.People = d.people(n.Get("people"), d.agentGroups(n.Get("agentGroups")))
-	wants := []consent.Want{consent.None, consent.Typed, consent.Passkey}
+	wants := []approvalproof.Want{approvalproof.None, approvalproof.Typed, approvalproof.Passkey}
 	d.Fields(n, map[string]func(*configfile.Node){
 		"proof": func(n *configfile.Node) {
-			if i, ok := d.Choice(n, "none", string(consent.Typed), string(consent.Passkey)); ok {
+			if i, ok := d.Choice(n, "none", string(approvalproof.Typed), string(approvalproof.Passkey)); ok {
 				a.Proof = wants[i]
 			}
 		},

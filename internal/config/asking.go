@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
-	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/external/verifier"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 )
 
@@ -40,14 +40,23 @@ type Auditor struct {
 	Content       bool   // it reads single values out of results that are kept from agents
 	Contracts     bool   // it reads requests
 	ContractWait  time.Duration
+	wait          *time.Duration // for that, as the section itself says it; 0: it does not read them
 }
 
-// contracts reads the `contracts` section: whether the model reads what the user asks for, and how long a call waits for that.
+// contracts says whether the model reads what the user asks for, and how long a call waits for that. Files from before have a section
+// for it.
 func (d *decoder) contracts(n *configfile.Node, a *Auditor) {
 	any := a.Provider != "" || len(a.Hosts) > 0
 	a.Contracts, a.ContractWait = any, 2*time.Second
 	if a.Section == sectionReader && any {
 		a.ContractWait = 3 * time.Second
+	}
+	if a.wait != nil {
+		if n != nil {
+			d.Hintf(n.Pos, "keep reader.waitMs", "contracts and reader.waitMs say the same thing")
+		}
+		a.Contracts, a.ContractWait = any && *a.wait > 0, max(*a.wait, 1)
+		return
 	}
 	if n == nil {
 		return
@@ -96,6 +105,9 @@ func (d *decoder) auditor(n *configfile.Node) Auditor {
 	}
 	var keyEnv *configfile.Node
 	fields := d.modelFields(&a, &keyEnv)
+	for _, f := range d.formerModel(&a) { // a hint about the section will do
+		fields[f.Name] = f.Read
+	}
 	fields["provider"] = func(n *configfile.Node) {
 		if i, ok := d.Choice(n, "openai", "anthropic"); ok {
 			a.Provider = [...]string{"openai", "anthropic"}[i]
@@ -116,16 +128,23 @@ func (d *decoder) auditor(n *configfile.Node) Auditor {
 // modelFields are those that both names of the section have.
 func (d *decoder) modelFields(a *Auditor, keyEnv **configfile.Node) map[string]func(*configfile.Node) {
 	return map[string]func(*configfile.Node){
-		"baseUrl":       func(n *configfile.Node) { a.BaseURL, a.PlainHTTP = d.endpoint(n) },
-		"model":         func(n *configfile.Node) { a.Model, _ = d.Text(n) },
-		"apiKeyEnv":     func(n *configfile.Node) { *keyEnv = n },
-		"timeoutMs":     d.during(&a.Timeout, time.Millisecond, 100, 60_000),
-		"planTimeoutMs": d.during(&a.PlanTimeout, time.Millisecond, 100, 120_000),
-		"cacheSeconds":  d.during(&a.Cache, time.Second, 0, 86_400),
-		"maxConcurrent": d.number(&a.MaxConcurrent, 1, 256),
-		"perSession":    d.number(&a.PerSession, 1, 1_000_000),
-		"maxTokens":     d.number(&a.MaxTokens, 16, 16_384),
-		"record":        func(n *configfile.Node) { a.Record, _ = d.Text(n) },
+		"baseUrl":   func(n *configfile.Node) { a.BaseURL, a.PlainHTTP = d.endpoint(n) },
+		"model":     func(n *configfile.Node) { a.Model, _ = d.Text(n) },
+		"apiKeyEnv": func(n *configfile.Node) { *keyEnv = n },
+		"timeoutMs": d.during(&a.Timeout, time.Millisecond, 100, 60_000),
+		"record":    func(n *configfile.Node) { a.Record, _ = d.Text(n) },
+	}
+}
+
+// formerModel are settings that files from before have. What they are without a word fits every model that was tried; what a model may
+// cost is bounded by perHour and perDay.
+func (d *decoder) formerModel(a *Auditor) []configfile.Former {
+	return []configfile.Former{
+		{Name: "planTimeoutMs", Now: configfile.Nothing, Read: d.during(&a.PlanTimeout, time.Millisecond, 100, 120_000)},
+		{Name: "cacheSeconds", Now: configfile.Nothing, Read: d.during(&a.Cache, time.Second, 0, 86_400)},
+		{Name: "maxConcurrent", Now: configfile.Nothing, Read: d.number(&a.MaxConcurrent, 1, 256)},
+		{Name: "perSession", Now: "perHour and perDay, which hold all sessions", Read: d.number(&a.PerSession, 1, 1_000_000)},
+		{Name: "maxTokens", Now: configfile.Nothing, Read: d.number(&a.MaxTokens, 16, 16_384)},
 	}
 }
 
@@ -200,8 +219,8 @@ func (d *decoder) production() bool {
 	return false
 }
 
-// asking reads everything that asks somebody outside.
-func (d *decoder) asking(root *configfile.Node, c *Config) {
+// readExternal reads the sections about the services that the server calls: readers, auditor, verifier, Telegram.
+func (d *decoder) readExternal(root *configfile.Node, c *Config) {
 	c.Production = d.production()
 	c.Auditor = d.auditor(root.Get("auditor"))
 	if n := root.Get(sectionReader); n != nil {
@@ -212,6 +231,9 @@ func (d *decoder) asking(root *configfile.Node, c *Config) {
 		d.lends(n, c)
 	}
 	if n := root.Get(sectionExtract); n != nil {
+		if v := n.Get("waitMs"); v != nil {
+			d.Errorf(v.Pos, "%s: nothing waits for what is read out of contents", v.Path)
+		}
 		c.Extract = d.readerSection(n)
 		c.Extract.Section, c.Extract.Content = sectionExtract, true
 	}

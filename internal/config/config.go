@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
-	"github.com/tidemark/tidemark/internal/outside/anchors"
-	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/external/anchors"
+	"github.com/tidemark/tidemark/internal/external/verifier"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -100,14 +100,27 @@ func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	return c, faults
 }
 
+// formerSections are those of files from before.
+var formerSections = []configfile.Former{
+	{Name: "auditor", Now: "reader, with uses: [words, definitions, calls]"},
+	{Name: "contracts", Now: "waitMs in the section reader; 0 where it shall not read what is said"},
+}
+
 // sections reads everything beside the policy.
 func (d *decoder) sections(root *configfile.Node, c *Config) {
+	for _, k := range root.Keys {
+		for _, f := range formerSections {
+			if k.Name == f.Name {
+				d.Was(k.Pos, k.Name, f.Now)
+			}
+		}
+	}
 	d.server(root.Get("server"), &c.Server)
 	c.Hooks = d.plugins(root.Get("hooks"))
 	c.Own = d.shipped(root.Get("plugins"))
 	c.LLM = d.llm(root.Get("llm"))
 	c.MCP = d.mcp(root.Get("mcp"))
-	d.asking(root, c)
+	d.readExternal(root, c)
 	c.Channels = d.channels(root.Get("channels"))
 	c.Console = d.console(root.Get("console"))
 	c.Retention = d.retention(root.Get("retention"))

@@ -90,6 +90,7 @@ func TestFaultsOfTheServersPart(t *testing.T) {
 // WAR-07
 func TestContractsComeWithTheAuditor(t *testing.T) {
 	const auditor = "auditor: {provider: openai, baseUrl: 'http://127.0.0.1:1/v1', model: m}\n"
+	const reader = "reader: {provider: ollama, model: m"
 	for _, tt := range []struct {
 		name, file string
 		on         bool
@@ -97,9 +98,14 @@ func TestContractsComeWithTheAuditor(t *testing.T) {
 		fault      string
 	}{
 		{"no auditor", "", false, 2 * time.Second, ""},
-		{"an auditor", auditor, true, 2 * time.Second, ""},
-		{"switched off", auditor + "contracts: {enabled: false}\n", false, 2 * time.Second, ""},
-		{"a short wait", auditor + "contracts: {waitMs: 500}\n", true, 500 * time.Millisecond, ""},
+		{"an auditor", auditor, true, 2 * time.Second, "1:1: warning: auditor is read as before"},
+		{"switched off", auditor + "contracts: {enabled: false}\n", false, 2 * time.Second, "2:1: warning: contracts is read as before"},
+		{"a short wait", auditor + "contracts: {waitMs: 500}\n", true, 500 * time.Millisecond, "2:1: warning: contracts is read as before"},
+		{"a reader", reader + "}\n", true, 3 * time.Second, ""},
+		{"a reader that reads no messages", reader + ", waitMs: 0}\n", false, 1, ""},
+		{"a reader with a wait", reader + ", waitMs: 500}\n", true, 500 * time.Millisecond, ""},
+		{"the wait in both places", reader + ", waitMs: 500}\ncontracts: {waitMs: 1}\n", true, 0, "contracts and reader.waitMs say the same thing"},
+		{"a wait for contents", "extract: {provider: ollama, model: m, waitMs: 500}\n", true, 0, "extract.waitMs: nothing waits for"},
 		{"without anybody who draws them", "contracts: {enabled: true}\n", false, 2 * time.Second, "contracts has no effect: there is no auditor section"},
 		{"an endless wait", auditor + "contracts: {waitMs: 600000}\n", true, 2 * time.Second, "contracts.waitMs"},
 		{"a key of no meaning", auditor + "contracts: {wait: 2s}\n", true, 2 * time.Second, `unknown key "wait" in contracts`},
@@ -119,37 +125,41 @@ func TestContractsComeWithTheAuditor(t *testing.T) {
 // The section of channels says what is missing and what is wrong, each at its place.
 func TestChannelsAreRead(t *testing.T) {
 	env := func(name string) (string, bool) {
-		v, ok := map[string]string{"APP": "xapp-1", "BOT": "xoxb-1", "DISCORD": "d", "SECRET": "0123456789abcdef", "SHORT": "short"}[name]
+		v, ok := map[string]string{"SECRET": "0123456789abcdef", "SHORT": "short"}[name]
 		return v, ok
 	}
 	good := `channels:
-  slack: {appToken: "${APP}", botToken: "${BOT}", channel: C0123, users: [U0123]}
-  discord: {botToken: "${DISCORD}", channel: 123456789012345678, users: ["42", 43]}
-  webhook: {url: "https://pager.example/x", secret: "${SECRET}"}
-  ntfy: {topic: approvals-x, answers: answers-x}
+  webhook:
+    - {url: "https://pager.example/x", secret: "${SECRET}"}
+    - {name: slack, url: "http://127.0.0.1:8420/slack", secret: "${SECRET}", key: ` + strings.Repeat("ab", 32) + `}
+    - {name: ntfy, url: "http://127.0.0.1:8420/ntfy", secret: "${SECRET}"}
   push: {contact: "mailto:ops@example.com", show: tool, services: ["Push.Example:8443"]}
 approvals: {also: [slack, discord]}
 `
 	c, faults := config.Parse("f", []byte(good), env)
-	if faults.Err() != nil || c.Channels.Slack.Users[0] != "U0123" || c.Channels.Discord.Channel != "123456789012345678" ||
-		c.Channels.Discord.Users[1] != "43" || c.Channels.Ntfy.Answers != "answers-x" || c.Channels.Ntfy.Approve ||
+	if faults.Err() != nil || len(c.Channels.Webhooks) != 3 || c.Channels.Webhooks[1].Name != "slack" || len(c.Channels.Webhooks[1].Key) != 32 ||
 		!c.Channels.Push.ShowTool || c.Channels.Push.Services[0] != "push.example:8443" {
 		t.Fatalf("got %+v, %v", c, faults)
 	}
-	if text := fmt.Sprintf("%+v %#v", c.Channels.Slack, c.Channels.Webhook); strings.Contains(text, "xoxb-1") || strings.Contains(text, "0123456789abcdef") {
+	if text := fmt.Sprintf("%+v %#v", c.Channels, c.Channels.Webhooks); strings.Contains(text, "0123456789abcdef") {
 		t.Errorf("a secret prints: %s", text)
 	}
+	_, faults = config.Parse("policy.yaml", []byte("channels:\n  slack: {appToken: x}\n"), env)
+	if text := faults.Render([]byte("channels:\n  slack: {appToken: x}\n")); !strings.Contains(text, "policy.yaml:2:3") || !strings.Contains(text, "^") ||
+		!strings.Contains(text, "webhook: {name: slack") || !strings.Contains(text, "tidemark-channels") || strings.Contains(text, "unknown key") {
+		t.Errorf("a section that moved is told as\n%s", text)
+	}
 	for bad, want := range map[string]string{
-		`channels: {slack: {}}`:                                                                            "channels.slack needs appToken",
-		`channels: {slack: {botToken: "${APP}"}}`:                                                          "those begin with xoxb-",
-		`channels: {slack: {channel: "#general"}}`:                                                         "must be the id of a channel, not its name",
-		`channels: {slack: {users: [alice@x]}}`:                                                            "must be the id of a user",
-		`channels: {discord: {channel: general}}`:                                                          "must be an id of Discord's",
-		`channels: {discord: {botToken: "${NONE}"}}`:                                                       "environment variable NONE is not set",
-		`channels: {webhook: {url: "http://a.example"}}`:                                                   "want https, or http to this machine",
-		`channels: {webhook: {secret: "${SHORT}"}}`:                                                        "needs 16 characters",
-		`channels: {ntfy: {topic: "a b"}}`:                                                                 "a topic has letters",
-		`channels: {ntfy: {topic: a, answers: a}}`:                                                         "must be another topic",
+		`channels: {slack: {}}`:                          "channels.slack is asked in by tidemark-channels",
+		`channels: {discord: {}}`:                        "channels.discord is asked in by tidemark-channels",
+		`channels: {ntfy: {}}`:                           "channels.ntfy is asked in by tidemark-channels",
+		`channels: {webhook: {url: "http://a.example"}}`: "want https, or http to this machine",
+		`channels: {webhook: {secret: "${SHORT}"}}`:      "needs 16 characters",
+		`channels: {webhook: {}}`:                        "channels.webhook needs url",
+		`channels: {webhook: {name: approver, url: "https://a.example", secret: "${SECRET}"}}`:                                    "is no name of a webhook",
+		`channels: {webhook: {name: slack, url: "https://a.example", secret: "${SECRET}"}}`:                                       "must sign it with a key",
+		`channels: {webhook: {name: slack, url: "https://a.example", secret: "${SECRET}", key: ab}}`:                              "must be a public key",
+		`channels: {webhook: [{url: "https://a.example", secret: "${SECRET}"}, {url: "https://b.example", secret: "${SECRET}"}]}`: "another webhook of the name webhook",
 		`channels: {push: {}}`:                                                                             "channels.push needs contact",
 		`channels: {push: {contact: ops@example.com}}`:                                                     "must be an address at which",
 		`channels: {push: {contact: "mailto:root@localhost"}}`:                                             "must be an address at which",
@@ -183,7 +193,7 @@ func TestTheReaderIsAModelThatSeesWordsAlone(t *testing.T) {
 		"a program":              {"reader: {provider: program, program: codex, perHour: 5, perDay: 0}", "program  reads, waits 3s, calls false, definitions false, 5 0", ""},
 		"answers of a file":      {"reader: {provider: recorded, model: m, answers: a.jsonl}", "recorded m reads, waits 3s, calls false, definitions false, 240 1200", ""},
 		"none":                   {"reader: {provider: none}", "  declined", ""},
-		"the name it had":        {"auditor: {model: m, baseUrl: 'http://127.0.0.1:1/v1'}", "openai m reads, waits 2s, calls true, definitions true, 0 0", ""},
+		"the name it had":        {"auditor: {model: m, baseUrl: 'http://127.0.0.1:1/v1'}", "openai m reads, waits 2s, calls true, definitions true, 0 0", "write reader, with uses: [words, definitions, calls]"},
 		"a key that is not set":  {"reader: {provider: openai, model: m}", "", "environment variable OPENAI_API_KEY, the key, is not set where the server runs: no model reads until it is"},
 		"both names":             {"reader: {provider: none}\nauditor: {model: m, baseUrl: 'http://127.0.0.1:1/v1'}", "", "reader and auditor are two names of one section"},
 		"no provider":            {"reader: {model: m}", "", "reader needs provider"},
@@ -198,7 +208,7 @@ func TestTheReaderIsAModelThatSeesWordsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, faults := config.Parse("tidemark.yaml", []byte(tt.file+"\n"), env(map[string]string{"GEMINI_API_KEY": "k"}))
-			if got := faults.Error(); tt.fault == "" && len(faults) > 0 || !strings.Contains(got, tt.fault) {
+			if got := faults.Render([]byte(tt.file)); tt.fault == "" && len(faults) > 0 || !strings.Contains(got, tt.fault) {
 				t.Errorf("got %s, want %q", got, tt.fault)
 			}
 			if tt.want == "" || c == nil {
@@ -227,7 +237,7 @@ func TestAProgramHasTimeToStart(t *testing.T) {
 		"reader: {provider: ollama, model: m}":                               12 * time.Second,
 	} {
 		c, faults := config.Parse("tidemark.yaml", []byte(file+"\n"), env(nil))
-		if len(faults) > 0 || c.Auditor.PlanTimeout != want {
+		if faults.Err() != nil || c.Auditor.PlanTimeout != want {
 			t.Errorf("%s: %v, %v; want %s", file, faults, c, want)
 		}
 	}

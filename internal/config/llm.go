@@ -105,13 +105,13 @@ func (d *decoder) llm(n *configfile.Node) LLM {
 		"require":         word(&l.Require, "token", "none"),
 		"maxContextBytes": number(1<<10, maxContext, func(v int64) { l.MaxContext = v }),
 		"maxConcurrent":   number(1, 65_536, func(v int64) { l.MaxConcurrent = int(v) }),
-		"maxIterations":   number(0, 1_000_000, func(v int64) { l.MaxIterations = int(v) }),
 		"wait":            func(n *configfile.Node) { l.Wait = d.span(n, maxWait) },
 		"markers":         func(n *configfile.Node) { l.Markers = d.markers(n) },
 		"instructions":    func(n *configfile.Node) { l.Instructions = d.lines(n) },
 		"hostTools":       func(n *configfile.Node) { l.HostTools = d.lines(n) },
 		"chatCommands":    func(n *configfile.Node) { l.ChatCommands, _ = d.Bool(n) },
-	})
+	}, configfile.Former{Name: "maxIterations", Now: "maxIterations beside llm, which counts here too",
+		Read: number(0, 1_000_000, func(v int64) { l.MaxIterations = int(v) })})
 	return l
 }
 

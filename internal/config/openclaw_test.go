@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -69,7 +69,7 @@ func modes(set *policy.Set) map[string]string {
 	out := map[string]string{}
 	for _, name := range append(set.Tools(), "nobody_knows_it") {
 		for _, l := range trust.Levels() {
-			x := tidemark.Explain(set, name, l, nil)
+			x := engine.Explain(set, name, l, nil)
 			out[name+" at "+l.String()] = x.Mode + " by " + x.Rule
 		}
 	}
@@ -118,7 +118,7 @@ func TestFaultsPointIntoTheOpenClawFile(t *testing.T) {
 		return "{\n \"plugins\": {\"entries\": {\"tidemark\": {\"config\": {\n  " + config + "\n }}}}\n}"
 	}
 	tests := map[string]struct{ file, want string }{
-		"a mode nobody knows":         {wrap(`"taintPolicy": {"shared": "maybe"}`), "openclaw.json:3:29: plugins.entries.tidemark.config.taintPolicy.shared must be allow, confirm or restrict, not \"maybe\"\n      \"taintPolicy\": {\"shared\": \"maybe\"}\n                                ^\n"},
+		"a mode nobody knows":         {wrap(`"taintPolicy": {"shared": "maybe"}`), "openclaw.json:3:29: plugins.entries.tidemark.config.taintPolicy.shared must be allow, confirm, deny or restrict, not \"maybe\"\n      \"taintPolicy\": {\"shared\": \"maybe\"}\n                                ^\n"},
 		"a level nobody knows":        {wrap(`"taintPolicy": {"shard": "allow"}`), "openclaw.json:3:19: "},
 		"a key nobody knows":          {wrap(`"taintPolcy": {}`), `openclaw.json:3:3: unknown key "taintPolcy" in plugins.entries.tidemark.config`},
 		"a number out of bounds":      {wrap(`"maxIterations": -1`), "openclaw.json:3:20: "},

@@ -6,9 +6,9 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/endpoint"
-	"github.com/tidemark/tidemark/plugins/compliance"
-	"github.com/tidemark/tidemark/plugins/cost"
-	"github.com/tidemark/tidemark/plugins/experiment"
+	"github.com/tidemark/tidemark/internal/plugins/compliance"
+	"github.com/tidemark/tidemark/internal/plugins/cost"
+	"github.com/tidemark/tidemark/internal/plugins/experiment"
 )
 
 // Plugins is the `plugins` section: those that ship. nil: not switched on.
@@ -155,8 +155,8 @@ func (d *decoder) telemetry(n *configfile.Node) *Telemetry {
 		"endpoint":   func(n *configfile.Node) { t.Endpoint = strings.TrimRight(d.address(n), "/") },
 		"headersEnv": func(n *configfile.Node) { t.Headers = d.pairs(n) },
 		"service":    func(n *configfile.Node) { t.Service, _ = d.Text(n) },
-		"every":      func(n *configfile.Node) { t.Every = max(minEvery, d.span(n, maxEvery)) },
-	})
+	}, configfile.Former{Name: "every", Now: configfile.Nothing,
+		Read: func(n *configfile.Node) { t.Every = max(minEvery, d.span(n, maxEvery)) }})
 	if n.Get("endpoint") == nil {
 		d.Hintf(n.Pos, "add endpoint: http://127.0.0.1:4318", "plugins.telemetry needs endpoint")
 	}

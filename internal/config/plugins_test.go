@@ -9,9 +9,9 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/plugins/compliance"
-	"github.com/tidemark/tidemark/plugins/cost"
-	"github.com/tidemark/tidemark/plugins/experiment"
+	"github.com/tidemark/tidemark/internal/plugins/compliance"
+	"github.com/tidemark/tidemark/internal/plugins/cost"
+	"github.com/tidemark/tidemark/internal/plugins/experiment"
 )
 
 // HOOK-15
@@ -30,7 +30,7 @@ plugins:
   experiment: {name: brief, share: 20, model: small, appendPrompt: Be brief.}
   telemetry: {endpoint: "http://127.0.0.1:4318/", headersEnv: HEADERS, service: desk, every: 10s}
 `), env(map[string]string{"HEADERS": "x-key=abc, x-team=t=1"}))
-	if len(faults) > 0 {
+	if len(faults) != 1 || faults[0].Message != "plugins.telemetry.every is read as before" {
 		t.Fatalf("got %v", faults)
 	}
 	want := config.Plugins{

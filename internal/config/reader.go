@@ -6,8 +6,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/configfile"
-	"github.com/tidemark/tidemark/internal/outside/auditor"
-	"github.com/tidemark/tidemark/internal/outside/headless"
+	"github.com/tidemark/tidemark/internal/external/auditor"
+	"github.com/tidemark/tidemark/internal/external/headless"
 )
 
 // sectionReader is the name of the section about the model that reads.
@@ -30,7 +30,7 @@ const (
 	useContent     = "content"     // results that are kept from agents
 )
 
-// programTimeout is what a program may take for a contract. No call waits as long (contracts.waitMs); on a busy machine some take more
+// programTimeout is what a program may take for a contract. No call waits as long (waitMs); on a busy machine some take more
 // than ten seconds to start, and what is ended before it answered has cost the same.
 const programTimeout = 30 * time.Second
 
@@ -62,7 +62,13 @@ func (d *decoder) readerSection(n *configfile.Node) Auditor {
 	fields["perDay"] = d.number(&a.PerDay, 0, 10_000_000)
 	fields["models"] = func(n *configfile.Node) { a.Models = d.upstreamModels(n) }
 	fields["uses"] = func(n *configfile.Node) { d.uses(n, &a) }
-	d.Fields(n, fields)
+	fields["waitMs"] = func(n *configfile.Node) {
+		if v, ok := d.Int(n, 0, 60_000); ok {
+			wait := time.Duration(v) * time.Millisecond
+			a.wait = &wait
+		}
+	}
+	d.Fields(n, fields, d.formerModel(&a)...)
 	return d.completeReader(n, keyEnv, a)
 }
 

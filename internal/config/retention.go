@@ -3,9 +3,9 @@ package config
 import (
 	"time"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/configfile"
-	"github.com/tidemark/tidemark/store/retention"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store/retention"
 )
 
 // Retention is the `retention` section.
@@ -19,13 +19,7 @@ func (d *decoder) retention(n *configfile.Node) Retention {
 	if n == nil {
 		return out
 	}
-	fields := map[string]func(*configfile.Node){
-		"everyHours": func(n *configfile.Node) {
-			if v, ok := d.Int(n, 1, 24*365); ok {
-				out.Every = time.Duration(v) * time.Hour
-			}
-		},
-	}
+	fields := map[string]func(*configfile.Node){}
 	for _, what := range event.PruneKinds() {
 		fields[what] = func(n *configfile.Node) {
 			if l := d.limit(n); l != (retention.Limit{}) {
@@ -36,7 +30,11 @@ func (d *decoder) retention(n *configfile.Node) Retention {
 			}
 		}
 	}
-	d.Fields(n, fields)
+	d.Fields(n, fields, configfile.Former{Name: "everyHours", Now: configfile.Nothing, Read: func(n *configfile.Node) {
+		if v, ok := d.Int(n, 1, 24*365); ok {
+			out.Every = time.Duration(v) * time.Hour
+		}
+	}})
 	return out
 }
 

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/store/retention"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store/retention"
 )
 
 func TestRetentionIsRead(t *testing.T) {

@@ -19,10 +19,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite tidemark.schema.json")
 
-// meanings are what the tables of docs/configuration.md say of keys, by their last words.
+var (
+	linked     = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	emphasised = regexp.MustCompile(`\*{1,2}([\pL ]+)\*{1,2}`)
+)
+
+// meanings are what the tables of docs/dev/configuration.md say of keys, by their last words, as plain text: an editor follows no link of ours.
 func meanings(t *testing.T) map[string]string {
 	t.Helper()
-	doc, err := os.ReadFile("../../docs/configuration.md")
+	doc, err := os.ReadFile("../../docs/dev/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +35,8 @@ func meanings(t *testing.T) map[string]string {
 	row := regexp.MustCompile("(?m)^\\| `([A-Za-z.<>]+)` \\|(?: [^|]* \\|)? ((?:[^|]|\\\\\\|)+) \\|$")
 	for _, m := range row.FindAllStringSubmatch(string(doc), -1) {
 		if _, twice := out[m[1]]; !twice {
-			out[m[1]] = strings.NewReplacer("`", "", "*", "", `\|`, "|").Replace(m[2])
+			text := emphasised.ReplaceAllString(linked.ReplaceAllString(m[2], "$1"), "$1")
+			out[m[1]] = strings.NewReplacer("`", "", `\|`, "|").Replace(text)
 		}
 	}
 	return out
@@ -122,13 +128,13 @@ func validate(t *testing.T, file string) error {
 func TestTheSchemaJudgesAsTheReaderDoes(t *testing.T) {
 	good := map[string]string{
 		"nothing": "{}",
-		"the README's": "warrants: {pay: {aim: said}}\ntoolOverrides: {exec: {external: restrict, untrusted: restrict}}\n" +
+		"the README's": "warrants: {pay: {aim: said}}\ntoolOverrides: {exec: {external: hide, untrusted: hide}}\n" +
 			"rules: [{name: no-production, tools: [exec], when: 'args.command.contains(\"prod\")', effect: deny}]\n",
 		"a tool by itself":  "rules: [{name: a, tools: exec, effect: deny}]",
 		"trust rules":       "trustRules: [{name: a, tools: [web_fetch], url: ['https://*.corp.example/**'], trust: local}]",
 		"plugins":           "plugins: {cost: {day: {tokens: 5, money: 0.5}, prices: {'*': {input: 1, output: 2.5}}}, compliance: , experiment: {name: x}}",
 		"sections":          "server: {listen: '127.0.0.1:1'}\nllm: {upstreams: {mine: {api: openai, baseUrl: 'http://127.0.0.1:1'}}, wait: 30s}\nmcp: {wait: 10s}\n",
-		"an agent":          "agents: {helper: {taintPolicy: {shared: restrict}}}",
+		"an agent":          "agents: {helper: {taintPolicy: {shared: hide}}}",
 		"hooks":             "hooks: [{name: a, url: 'https://x.example', hooks: [agent_end], secretEnv: S}]",
 		"levels and modes":  "preset: classic\ntaintPolicy: {shared: allow}\n",
 		"several policies":  "policies: [{name: a, when: {context_taint_includes: [external]}, action: {remove_tools: [exec]}}]",
@@ -178,7 +184,8 @@ func TestExamplesOfTheDocumentationFitTheSchema(t *testing.T) {
 		known[key] = true
 	}
 	tried := 0
-	for _, doc := range []string{"configuration.md", "plugins.md", "mcp.md", "llm-proxy.md", "people.md", "../README.md"} {
+	docs := []string{"configuration.md", "dev/configuration.md", "plugins.md", "mcp.md", "llm-proxy.md", "people.md", "../README.md"}
+	for _, doc := range docs {
 		data, err := os.ReadFile("../../docs/" + doc)
 		if err != nil {
 			t.Fatal(err)
@@ -217,4 +224,38 @@ func indented(doc string) []string {
 		}
 	}
 	return out
+}
+
+// Nobody reads a thousand settings: those that have one good value hide those that protect. What stands in the place of a former key
+// is said in docs/decisions/0116-fewer-settings.md.
+func TestThereAreFewSettings(t *testing.T) {
+	const most, sections = 350, 53
+	var schema map[string]any
+	if err := json.Unmarshal(config.SchemaFile, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if n := settings(schema); n > most {
+		t.Errorf("a file can have %d settings, and %d are too many to read: merge two, or let one be chosen by itself", n, most)
+	}
+	if top, _ := schema["properties"].(map[string]any); len(top) > sections {
+		t.Errorf("a file can have %d sections; the cap is %d", len(top), sections)
+	}
+}
+
+// settings counts names of keys, each where it stands in the schema; what points elsewhere was counted there.
+func settings(schema map[string]any) int {
+	n := 0
+	props, _ := schema["properties"].(map[string]any)
+	for _, below := range props {
+		n++
+		if s, ok := below.(map[string]any); ok {
+			n += settings(s)
+		}
+	}
+	for _, key := range []string{"items", "additionalProperties"} {
+		if s, ok := schema[key].(map[string]any); ok {
+			n += settings(s)
+		}
+	}
+	return n
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // A command in a box may want something of the world outside. That is a call like any other, of a tool whose name is reserved: one

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/confined"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // A question about another computer, a cluster or an engine says what is done, where, and in whose name.

@@ -3,8 +3,8 @@ package contract
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/tool"
 )
 

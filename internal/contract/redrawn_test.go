@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/contract"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 func drawContract(t *rapid.T) *event.Contract {

@@ -3,11 +3,11 @@ package contract
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/warrant"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -62,5 +62,5 @@ func (t *Tools) Of(call *tool.Call) event.AddedTool {
 	if i := slices.IndexFunc(t.Known, func(d tool.Definition) bool { return tool.Name(d.Name) == name }); i >= 0 {
 		return Added(intent.SignatureOf(name, t.Known[i].Schema))
 	}
-	return Added(intent.Called(name, call.Args, meaning.PlainName))
+	return Added(intent.Called(name, call.Args, toolinfo.PlainName))
 }

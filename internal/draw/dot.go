@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tidemark/tidemark/graph"
+	"github.com/tidemark/tidemark/internal/graph"
 )
 
 // DOT writes the graph in the language of Graphviz, one node and one edge per line.

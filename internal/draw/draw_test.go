@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/graph"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")

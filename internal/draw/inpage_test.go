@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/graph"
 	"github.com/tidemark/tidemark/trust"
 )
 

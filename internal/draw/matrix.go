@@ -13,7 +13,7 @@ type Row struct {
 }
 
 // Matrix writes a table, for example tools by trust level with the mode of each. A
-// cell's own text is its Role, so that a Style colours "restrict" wherever it stands.
+// cell's own text is its Role, so that a Style colours "hide" wherever it stands.
 func Matrix(w io.Writer, heads []string, rows []Row, style Style) error {
 	first := []string{""}
 	for _, h := range heads {

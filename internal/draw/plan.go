@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark/tidemark/graph"
+	"github.com/tidemark/tidemark/internal/graph"
 	"github.com/tidemark/tidemark/trust"
 )
 

@@ -1,6 +1,6 @@
 package draw
 
-import "github.com/tidemark/tidemark/graph"
+import "github.com/tidemark/tidemark/internal/graph"
 
 // stage is one step of a turn: the context it starts with, a model call with its tool
 // calls, an owner's reset, or the output.

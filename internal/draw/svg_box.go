@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidemark/tidemark/graph"
+	"github.com/tidemark/tidemark/internal/graph"
 )
 
 // box draws a node: its shape says what it is, its words say the rest, and its title

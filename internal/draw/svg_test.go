@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/graph"
 	"github.com/tidemark/tidemark/trust"
 )
 

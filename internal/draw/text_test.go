@@ -10,9 +10,9 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/graph"
 	"github.com/tidemark/tidemark/trust"
 )
 

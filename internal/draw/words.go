@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidemark/tidemark/graph"
+	"github.com/tidemark/tidemark/internal/graph"
 )
 
 // title is what a node is called: a tool's calls by the tool, everything else by what it is.

@@ -17,7 +17,7 @@ type Call struct {
 	Found *warrant.Warrant // nil: nobody asked yet
 
 	Unargued, Inside bool // the branch has seen less than the rest of the session
-	Wordless, Led    bool // nobody can hear the user, and nothing came in from elsewhere; it runs what was written after others spoke
+	UserUnheard, Led bool // nobody can hear the user, and nothing came in from elsewhere; it runs what was written after others spoke
 }
 
 var _ policy.Facts = (*Call)(nil)
@@ -33,7 +33,7 @@ func (f *Call) read() (w *warrant.Warrant) {
 	switch {
 	case f.Led:
 		f.Of.Led(func() { w = f.Of.Of(f.Name, f.Args) })
-	case f.Wordless:
+	case f.UserUnheard:
 		f.Of.Wordless(func() { w = f.Of.Of(f.Name, f.Args) })
 	default:
 		f.Of.Within(!f.Unargued, !f.Inside, func() { w = f.Of.Of(f.Name, f.Args) })

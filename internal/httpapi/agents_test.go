@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // withPeople is a server that keeps tokens of people and agents.
 func withPeople(t *testing.T) func(*httpapi.Options) {
 	t.Helper()
-	r, err := roster.Open(roster.Options{
+	r, err := accounts.Open(accounts.Options{
 		Path: filepath.Join(t.TempDir(), "people.json"), Now: time.Now, Rand: strings.NewReader(strings.Repeat("0123456789abcdefghijklmn", 8)),
 		Record: func(context.Context, event.Person) error { return nil },
 	})
@@ -66,7 +66,7 @@ func TestTheServerProvesItselfToATokenOfOneAgent(t *testing.T) {
 		secret string
 		good   bool
 	}{"the common token": {agentToken, true}, "its own": {token, true}, "a stranger's": {"tm-agent-nobody-knows-this-one", false}} {
-		conn, err := proof.Dialer(c.secret, w.url)(t.Context(), "tcp", address)
+		conn, err := serverproof.Dialer(c.secret, w.url)(t.Context(), "tcp", address)
 		if got := err == nil; got != c.good {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -24,22 +24,22 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/alarm"
-	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/internal/people/office"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/tally"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // DefaultMaxBody bounds a request body where nothing else is said.
@@ -67,7 +67,7 @@ type Log interface {
 
 // Options are what the API needs. Monitor, Log, Feed, Bus, Tokens and Logger are required.
 type Options struct {
-	Monitor *tidemark.Monitor
+	Monitor *engine.Monitor
 	Log     Log
 	Feed    *notify.Store // the store the monitor writes to
 	Bus     *hook.Bus
@@ -87,7 +87,7 @@ type Options struct {
 	// a session; nil: nobody wants one.
 	Greet func(session string) string
 	// People are those with a token of their own; nil: there are none, and none can be added.
-	People *roster.Roster
+	People *accounts.Roster
 	// SignIn lets people in at the console; nil: there is none.
 	SignIn *signin.Desk
 	// Console is the address of the console, once it is known.
@@ -98,9 +98,9 @@ type Options struct {
 	// Proof says what approving takes besides a token: passkey, typed, or nothing. nil: nothing, ever.
 	Proof func() string
 	// Try decides one call and records nothing; nil: this server tries none.
-	Try func(ctx context.Context, t office.Trial) (office.Tried, error)
+	Try func(ctx context.Context, t policyfile.Trial) (policyfile.Tried, error)
 	// Policy is the policy as a text; without all of it the policy is managed elsewhere.
-	Policy office.PolicyFile
+	Policy policyfile.PolicyFile
 	// Prove checks what somebody typed who wants what said says, where a proof is required, and records
 	// it; nil: what takes a proof cannot be done here.
 	Prove func(ctx context.Context, by, said, secret string) error
@@ -171,7 +171,7 @@ func (o *Options) check() error {
 
 // API serves the hooks and the management API. It is safe for concurrent use.
 type API struct {
-	monitor *tidemark.Monitor
+	monitor *engine.Monitor
 	log     Log
 	counts  *tally.Tally
 	feed    *notify.Store
@@ -187,8 +187,8 @@ type API struct {
 	console func() string
 	ruled   bool
 	wants   func() string // what approving takes besides a token
-	try     func(ctx context.Context, t office.Trial) (office.Tried, error)
-	text    office.PolicyFile // the policy as a text
+	try     func(ctx context.Context, t policyfile.Trial) (policyfile.Tried, error)
+	text    policyfile.PolicyFile // the policy as a text
 	prove   func(ctx context.Context, by, said, secret string) error
 	claims  *claims.Book
 	pins    *pins.Keeper
@@ -206,16 +206,16 @@ type API struct {
 	started time.Time
 	hosts   hosts
 
-	keys    keyring
-	at      func() string
-	afar    Afar
-	guard   *guard.Guard
-	routes  *routes
-	hooks   map[hook.Name]handler
-	metrics *metrics
-	buffers buffers
-	tail    *tail
-	queue   *waiting.Queue
+	keys       keyring
+	at         func() string
+	afar       Afar
+	sameOrigin *sameorigin.Guard
+	routes     *routes
+	hooks      map[hook.Name]handler
+	metrics    *metrics
+	buffers    buffers
+	tail       *tail
+	queue      *waiting.Queue
 
 	keepAlive time.Duration // between two signs of life on an idle event stream
 }
@@ -230,7 +230,7 @@ func New(o Options) (*API, error) {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
 	keys.joins = o.Joins
-	g, err := guard.New(o.Hosts)
+	g, err := sameorigin.New(o.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
@@ -240,7 +240,7 @@ func New(o Options) (*API, error) {
 		covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
 		peers: o.Peers, pulse: o.Pulse, unheld: o.Unheld, sees: o.Sees, asks: o.Readings, kept: o.Kept,
-		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
+		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, sameOrigin: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), at: o.At, afar: o.Afar,
 	}
 	a.history = definitions.New(o.Log)

@@ -11,13 +11,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/patience"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/waiting"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 func (m *management) approvalRoutes() {
@@ -38,7 +38,7 @@ func (m *management) approvalRoutes() {
 }
 
 type approvalList struct {
-	Approvals []tidemark.Question `json:"approvals"`
+	Approvals []engine.Question `json:"approvals"`
 	// Definitions are no calls: nobody waits for them, and they do not expire.
 	Definitions []pins.Notice `json:"definitions,omitzero" doc:"of MCP servers, hidden until a person accepts them"`
 	Seen        string        `json:"seen" doc:"give it back as seen, with wait, to be told of the next change"`
@@ -71,10 +71,10 @@ func (m *management) listApprovals(ctx context.Context, in *struct {
 }
 
 func (m *management) questions(ctx context.Context, session, state string) (approvalList, error) {
-	var list []tidemark.Question
+	var list []engine.Question
 	var err error
 	if session != "" {
-		var v tidemark.View
+		var v engine.View
 		if v, err = m.seenView(ctx, session); err == nil {
 			list = v.Questions
 		}
@@ -85,7 +85,7 @@ func (m *management) questions(ctx context.Context, session, state string) (appr
 		return approvalList{}, err
 	}
 	list = seen(ctx, list)
-	list = slices.DeleteFunc(list, func(q tidemark.Question) bool { return state != "" && q.State != state })
+	list = slices.DeleteFunc(list, func(q engine.Question) bool { return state != "" && q.State != state })
 	h := sha256.New()
 	for _, q := range list {
 		fmt.Fprintf(h, "%s %s %v\n", q.ID, q.State, q.Abandoned)
@@ -111,21 +111,21 @@ func ticketOf(id string) string {
 }
 
 // questionOf finds a question by its id.
-func (m *management) questionOf(ctx context.Context, id string) (tidemark.Question, error) {
+func (m *management) questionOf(ctx context.Context, id string) (engine.Question, error) {
 	ctx = patience.Unhurried(ctx) // a person looks, or answers
 	if session, ok := m.monitor.Find(ctx, id); ok {
 		q, err := m.monitor.Question(ctx, session, id)
-		if !errors.Is(err, tidemark.ErrNotFound) && (err != nil || sight.From(ctx).Agent(q.Agent)) {
+		if !errors.Is(err, engine.ErrNotFound) && (err != nil || sight.From(ctx).Agent(q.Agent)) {
 			return q, err
 		}
 	}
-	return tidemark.Question{}, notFound("no question has this id, or it was answered long ago")
+	return engine.Question{}, notFound("no question has this id, or it was answered long ago")
 }
 
 func (m *management) viewApproval(ctx context.Context, in *struct {
 	ID   string `path:"id" doc:"for an agent, the ticket that came with the answer to its call"`
 	Wait int    `query:"wait" minimum:"0" maximum:"3600" doc:"seconds to wait for its outcome"`
-}) (tidemark.Question, error) {
+}) (engine.Question, error) {
 	patience := time.Duration(in.Wait) * time.Second
 	if roleOf(ctx) == agent {
 		return m.viewOwn(ctx, in.ID, patience)
@@ -139,7 +139,7 @@ func (m *management) viewApproval(ctx context.Context, in *struct {
 
 // viewOwn shows an agent the question about a call of its own, which it alone has the ticket of.
 // While it waits somebody waits for the answer. Who answers is not told.
-func (m *management) viewOwn(ctx context.Context, ticket string, patience time.Duration) (tidemark.Question, error) {
+func (m *management) viewOwn(ctx context.Context, ticket string, patience time.Duration) (engine.Question, error) {
 	id, _ := m.monitor.FindBy(func(id string) bool { return ticketOf(id) == ticket })
 	q, err := m.questionOf(ctx, id)
 	if err != nil {
@@ -211,7 +211,7 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 	} else if !sight.At(ctx, m.monitor).Session(ctx, session) {
 		return answerDone{}, errHidden
 	}
-	out, err := m.monitor.Answer(ctx, tidemark.Vote{
+	out, err := m.monitor.Answer(ctx, engine.Vote{
 		Session: session, IDs: []string{in.ID}, Approve: in.Body.Decision == "approve",
 		For: time.Duration(in.Body.Minutes) * time.Minute, By: by(ctx), Via: via, Reason: in.Body.Reason,
 		Where: in.Body.Where, Calls: in.Body.Calls, Task: in.Body.Task, Always: in.Body.Always, Reads: in.Body.Reads,
@@ -238,7 +238,7 @@ func (m *management) answerApprovals(ctx context.Context, in *struct {
 	case session:
 		return m.denyAll(ctx, in.Body.Session, in.Body.Reason)
 	}
-	list := make([]tidemark.Question, len(in.Body.IDs))
+	list := make([]engine.Question, len(in.Body.IDs))
 	for i, id := range in.Body.IDs {
 		var err error
 		if list[i], err = m.questionOf(ctx, id); err != nil {
@@ -248,9 +248,9 @@ func (m *management) answerApprovals(ctx context.Context, in *struct {
 			return answerDone{}, badRequest("body.ids: these are questions of several sessions, which are answered one by one")
 		}
 	}
-	v := tidemark.Vote{Session: list[0].Session, IDs: in.Body.IDs, By: by(ctx), Via: via, Reason: in.Body.Reason}
+	v := engine.Vote{Session: list[0].Session, IDs: in.Body.IDs, By: by(ctx), Via: via, Reason: in.Body.Reason}
 	if v.Approve = in.Body.Decision == "approve"; v.Approve {
-		if err := tidemark.Together(list); err != nil {
+		if err := engine.Together(list); err != nil {
 			return answerDone{}, err
 		}
 	}
@@ -267,7 +267,7 @@ func (m *management) denyAll(ctx context.Context, session, reason string) (answe
 	if err != nil {
 		return answerDone{}, err
 	}
-	v := tidemark.Vote{Session: session, By: by(ctx), Via: via, Reason: reason}
+	v := engine.Vote{Session: session, By: by(ctx), Via: via, Reason: reason}
 	for i := range view.Questions {
 		if view.Questions[i].Pending() {
 			v.IDs = append(v.IDs, view.Questions[i].ID)
@@ -289,7 +289,7 @@ type pageInput struct {
 }
 
 // pageOf visits the readable sessions of a page.
-func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(*tidemark.View)) (next string, err error) {
+func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(*engine.View)) (next string, err error) {
 	if in.Session != "" {
 		v, err := m.seenView(ctx, in.Session)
 		if err == nil {
@@ -297,7 +297,7 @@ func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(*tide
 		}
 		return "", err
 	}
-	return m.eachSession(ctx, store.SessionQuery{Limit: in.Limit, After: in.After}, func(_ store.Session, v *tidemark.View) bool {
+	return m.eachSession(ctx, store.SessionQuery{Limit: in.Limit, After: in.After}, func(_ store.Session, v *engine.View) bool {
 		if v != nil {
 			visit(v)
 		}
@@ -307,7 +307,7 @@ func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(*tide
 
 type grantRow struct {
 	Session string `json:"session" doc:"empty: it holds in every session of the agent"`
-	tidemark.GrantView
+	engine.GrantView
 }
 
 type grantPage struct {
@@ -329,7 +329,7 @@ func (m *management) listGrants(ctx context.Context, in *pageInput) (grantPage, 
 			}
 		}
 	}
-	next, err := m.pageOf(ctx, in, func(v *tidemark.View) {
+	next, err := m.pageOf(ctx, in, func(v *engine.View) {
 		for _, g := range v.Grants {
 			page.Grants = append(page.Grants, grantRow{v.Session, g})
 		}
@@ -340,7 +340,7 @@ func (m *management) listGrants(ctx context.Context, in *pageInput) (grantPage, 
 
 // countUses says of what holds in every session how often it was used. Where the log cannot be counted nothing is said: what is in
 // force must be seen to be taken back.
-func (m *management) countUses(ctx context.Context, list []tidemark.GrantView) {
+func (m *management) countUses(ctx context.Context, list []engine.GrantView) {
 	uses, err := m.counts.Uses(ctx)
 	if err != nil {
 		m.logger.LogAttrs(ctx, slog.LevelError, "what was allowed for good cannot be counted", slog.String("error", err.Error()))
@@ -369,16 +369,16 @@ func (m *management) revokeGrant(ctx context.Context, in *struct {
 		if err != nil {
 			return revokeDone{}, err
 		}
-		is := func(g tidemark.GrantView) bool { return g.ID == in.ID && seenGrant(ctx, &g) }
-		if err = tidemark.ErrNotFound; slices.ContainsFunc(always, is) {
+		is := func(g engine.GrantView) bool { return g.ID == in.ID && seenGrant(ctx, &g) }
+		if err = engine.ErrNotFound; slices.ContainsFunc(always, is) {
 			err = m.monitor.Revoke(ctx, "", in.ID, by(ctx), via)
 		}
-		if !errors.Is(err, tidemark.ErrNotFound) {
+		if !errors.Is(err, engine.ErrNotFound) {
 			return revokeDone{ID: in.ID, Revoked: err == nil}, err
 		}
 	}
-	v, err := m.findSession(ctx, in.Session, func(v *tidemark.View) bool {
-		return slices.ContainsFunc(v.Grants, func(g tidemark.GrantView) bool { return g.ID == in.ID })
+	v, err := m.findSession(ctx, in.Session, func(v *engine.View) bool {
+		return slices.ContainsFunc(v.Grants, func(g engine.GrantView) bool { return g.ID == in.ID })
 	})
 	if err != nil {
 		return revokeDone{}, err

@@ -280,7 +280,7 @@ func TestGrantsByPage(t *testing.T) {
 
 // PRV-11 PRV-19
 func TestRestrictedCallHasNoWayOut(t *testing.T) {
-	w := open(t, "taintPolicy: {untrusted: restrict}\n")
+	w := open(t, "taintPolicy: {untrusted: hide}\n")
 	w.say("s", "Read the page.")
 	w.fetch("s")
 	a := w.before("s", "exec", command)

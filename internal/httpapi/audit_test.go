@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -53,8 +53,8 @@ func TestAuditLogIsReadAndVerified(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	w := open(t, byLevels+`
-toolOverrides: {deploy: {"*": restrict}}
-agents: {helper: {toolOverrides: {exec: {"*": restrict}}}}
+toolOverrides: {deploy: {"*": hide}}
+agents: {helper: {toolOverrides: {exec: {"*": hide}}}}
 `)
 	a := w.call(agentToken, http.MethodGet, "/v1/explain?tool=exec&taint=untrusted", "")
 	want(t, a, "mode", "confirm")

@@ -8,8 +8,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/people/sight"
-	"github.com/tidemark/tidemark/internal/reports/records"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/reports/recordsearch"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 func (m *management) auditRoutes() {
@@ -46,7 +46,7 @@ func recordOf(e store.Entry) record {
 // opened is a record with the arguments that are sealed in it beside its body, which is what the hash is of.
 func (m *management) opened(e store.Entry) record {
 	out := recordOf(e)
-	out.Args = records.Sealed(e, m.monitor.Arguments)
+	out.Args = recordsearch.Sealed(e, m.monitor.Arguments)
 	return out
 }
 
@@ -65,7 +65,7 @@ type auditQuery struct {
 	Before  int64  `query:"before" minimum:"0" doc:"only records before this id, newest first"`
 	Tool    string `query:"tool" doc:"decisions about this tool"`
 	Effect  string `query:"effect" enum:"allow,confine,confirm,deny" doc:"decisions that came out so"`
-	Rule    string `query:"rule" doc:"decisions by rules whose name begins so"`
+	Rule    string `query:"rule" doc:"only decisions by rules whose name begins with this"`
 	Person  string `query:"person" doc:"what this person answered or did: approver:ada, or ada"`
 	Via     string `query:"via" doc:"what was answered or done through this door"`
 	Text    string `query:"text" doc:"records with this text in them, in any case"`
@@ -74,18 +74,18 @@ type auditQuery struct {
 }
 
 // backwards is the query where it reads from the newest on; false: it does not.
-func (q *auditQuery) backwards() (f records.Filter, ok bool, err error) {
-	f = records.Filter{
+func (q *auditQuery) backwards() (f recordsearch.Filter, ok bool, err error) {
+	f = recordsearch.Filter{
 		Kind: q.Kind, Session: q.Session, Tool: q.Tool, Effect: q.Effect, Rule: q.Rule, Person: q.Person, Via: q.Via, Text: q.Text,
 		Before: q.Before,
 	}
-	if f.From, err = records.Time(q.From, false); err != nil {
+	if f.From, err = recordsearch.Time(q.From, false); err != nil {
 		return f, true, badRequest("query.from: " + err.Error())
 	}
-	if f.To, err = records.Time(q.To, true); err != nil {
+	if f.To, err = recordsearch.Time(q.To, true); err != nil {
 		return f, true, badRequest("query.to: " + err.Error())
 	}
-	plain := records.Filter{Kind: q.Kind, Session: q.Session}
+	plain := recordsearch.Filter{Kind: q.Kind, Session: q.Session}
 	ok = q.Order == "newest" || f != plain
 	if ok && (q.Order == "oldest" || q.After > 0) {
 		return f, true, badRequest("query: these filters read the newest first; leave order and after out, and page with before")
@@ -101,7 +101,7 @@ func (m *management) listRecords(ctx context.Context, in *auditQuery) (recordPag
 	}
 	look := sight.At(ctx, m.monitor)
 	if newest {
-		rows, next, err := records.Newest(ctx, m.log, m.monitor.Arguments, &f, in.Limit)
+		rows, next, err := recordsearch.Newest(ctx, m.log, m.monitor.Arguments, &f, in.Limit)
 		for i := range rows {
 			if !look.Session(ctx, rows[i].Session) {
 				continue

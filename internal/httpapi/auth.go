@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/base/proof"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // role is what the bearer of a token may do. The zero value may do nothing.
@@ -109,7 +109,7 @@ type key struct {
 // keyring knows the hashes of all tokens, and the people who have one of their own.
 type keyring struct {
 	keys   []key
-	people *roster.Roster
+	people *accounts.Roster
 	joins  Joins // codes that machines join with; nil: none do
 }
 
@@ -127,10 +127,10 @@ func (c caller) String() string {
 	if c.name == "" {
 		return c.role.String()
 	}
-	return roster.By(c.role.String(), c.name)
+	return accounts.By(c.role.String(), c.name)
 }
 
-func newKeyring(t Tokens, people *roster.Roster) (keyring, error) {
+func newKeyring(t Tokens, people *accounts.Roster) (keyring, error) {
 	var out []key
 	for r, token := range map[role]string{agent: t.Agent, reader: t.Reader, owner: t.Owner, approver: t.Approver, admin: t.Admin} {
 		if token == "" {
@@ -156,11 +156,11 @@ func newKeyring(t Tokens, people *roster.Roster) (keyring, error) {
 
 // proof is the key by which a client knows the server: what is kept of the token that it has, which it names. Where it names none,
 // that of the agents' common one.
-func (k keyring) proof(name string) *proof.Key {
-	var common *proof.Key
+func (k keyring) proof(name string) *serverproof.Key {
+	var common *serverproof.Key
 	for i := range k.keys {
 		if k.keys[i].role == agent {
-			common = (*proof.Key)(&k.keys[i].hash)
+			common = (*serverproof.Key)(&k.keys[i].hash)
 		}
 	}
 	if name == "" || common != nil && common.Name() == name {
@@ -168,16 +168,16 @@ func (k keyring) proof(name string) *proof.Key {
 	}
 	for _, p := range k.people.List() {
 		raw, err := hex.DecodeString(p.Hash)
-		if p.Role != roster.AgentRole || err != nil || len(raw) != sha256.Size {
+		if p.Role != accounts.AgentRole || err != nil || len(raw) != sha256.Size {
 			continue
 		}
-		if key := proof.Key(raw); key.Name() == name {
+		if key := serverproof.Key(raw); key.Name() == name {
 			return &key
 		}
 	}
 	if k.joins != nil {
 		for _, hash := range k.joins.Keys() {
-			if key := proof.Key(hash); key.Name() == name {
+			if key := serverproof.Key(hash); key.Name() == name {
 				return &key
 			}
 		}
@@ -199,7 +199,7 @@ func (k keyring) find(secret string) caller {
 		return found
 	}
 	if p, ok := k.people.Find(secret); ok {
-		roles := map[string]role{roster.AgentRole: agent, "reader": reader, "approver": approver, "admin": admin}
+		roles := map[string]role{accounts.AgentRole: agent, "reader": reader, "approver": approver, "admin": admin}
 		found = caller{roles[p.Role], p.Name, p.Agent, p.Machine}
 	}
 	return found

@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // clients is how many agents call at once per processor.
@@ -104,13 +104,13 @@ func BenchmarkBeforeToolCall(b *testing.B) {
 
 // logStore is a store with everything the API reads.
 type logStore interface {
-	tidemark.Store
+	engine.Store
 	httpapi.Log
 }
 
 func benchmarkStore(b *testing.B, log logStore) {
 	f := notify.New(log)
-	monitor, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: f, Now: time.Now, Rand: rand.Reader})
+	monitor, err := engine.New(engine.Options{Policy: policy.Default(), Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		b.Fatal(err)
 	}

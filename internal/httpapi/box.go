@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -133,14 +133,14 @@ type boxAdded struct {
 }
 
 // adds is that as the monitor judges it.
-func (in *askInput) adds() *tidemark.Adds {
+func (in *askInput) adds() *engine.Adds {
 	a := in.Body.Adds
 	if a == nil {
 		return nil
 	}
-	out := &tidemark.Adds{Ordered: a.Ordered, Whole: a.Whole}
+	out := &engine.Adds{Ordered: a.Ordered, Whole: a.Whole}
 	for _, t := range a.Texts {
-		out.Texts = append(out.Texts, tidemark.Added(t))
+		out.Texts = append(out.Texts, engine.Added(t))
 	}
 	return out
 }
@@ -156,7 +156,7 @@ type boxAnswer struct {
 // askBox has it decided whether a command in a box may have something outside it. It decides nothing itself.
 func (m *management) askBox(ctx context.Context, in *askInput) (boxAnswer, error) {
 	asks, ref, call, err := m.monitor.Want(ctx, in.Body.Ticket, in.Body.Wants, in.adds())
-	if errors.Is(err, tidemark.ErrWanted) {
+	if errors.Is(err, engine.ErrWanted) {
 		return boxAnswer{}, badRequest(err.Error())
 	}
 	if err != nil {
@@ -222,7 +222,7 @@ func (m *management) writtenBox(ctx context.Context, in *writtenInput) (written,
 }
 
 // openBox is the only answer that lets a command in a box have something: it uses up the permit for exactly that.
-func openBox(permit *tidemark.Permit, call tool.Call) (boxAnswer, error) {
+func openBox(permit *engine.Permit, call tool.Call) (boxAnswer, error) {
 	if err := permit.Redeem(call); err != nil {
 		return boxAnswer{}, err
 	}
@@ -230,13 +230,13 @@ func openBox(permit *tidemark.Permit, call tool.Call) (boxAnswer, error) {
 }
 
 // refusalOf is why something was refused, in few words. The model reads it: nothing in it names who answered, or a code.
-func refusalOf(v *tidemark.Verdict) string {
+func refusalOf(v *engine.Verdict) string {
 	switch {
 	case v.Late:
 		return "nobody answered in time"
 	case v.Rule == "owner-denied":
 		return "the owner said no"
-	case len(v.Reasons) > 0 && v.Rule != tidemark.RuleWanted:
+	case len(v.Reasons) > 0 && v.Rule != engine.RuleWanted:
 		return text.Seen(v.Reasons[0].Text)
 	}
 	return "it is not allowed"
@@ -244,7 +244,7 @@ func refusalOf(v *tidemark.Verdict) string {
 
 // tellClosed tells whoever reads the server's log, and the user, that a session was closed: a host that does not run a command
 // where it is told to is not stopped by what we say to it next.
-func (a *API) tellClosed(ctx context.Context, ref tidemark.Ref, n *note) error {
+func (a *API) tellClosed(ctx context.Context, ref engine.Ref, n *note) error {
 	why, err := a.monitor.Closed(ctx, ref)
 	if err != nil || why == "" {
 		return err

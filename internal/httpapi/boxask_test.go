@@ -196,7 +196,7 @@ func TestWhatABoxMayNotAskFor(t *testing.T) {
 
 // A rule of the file refuses a verb outright, and no rule of it lets one through unasked.
 func TestThePolicySpeaksFirst(t *testing.T) {
-	w := open(t, "toolOverrides: {confined_connect: {'*': restrict}, confined_read: {'*': allow}}")
+	w := open(t, "toolOverrides: {confined_connect: {'*': hide}, confined_read: {'*': allow}}")
 	ticket := runs(w, "s", "c1", makes)
 	a := wants(w, ticket, makes, "connect", "a.example", 443)
 	wantAllow(t, "refused by the file", a, false)

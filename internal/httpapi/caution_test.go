@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
@@ -51,7 +51,7 @@ func (o *oracle) audited(session, toolName string) bool {
 
 // listen gives the server a monitor that asks the oracle.
 func (o *oracle) listen(opts *httpapi.Options) {
-	m, err := tidemark.New(tidemark.Options{Policy: opts.Monitor.Policy(), Store: opts.Feed, Now: time.Now, Rand: rand.Reader, Auditor: o})
+	m, err := engine.New(engine.Options{Policy: opts.Monitor.Policy(), Store: opts.Feed, Now: time.Now, Rand: rand.Reader, Auditor: o})
 	if err != nil {
 		panic(err) // the options of a test
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/signin"
 )
 
@@ -98,5 +98,5 @@ func (m *management) proven() error {
 	if _, err := m.log.Head(ctx); err != nil { // where keys cannot be read a proof is wanted, and this is why
 		return m.explain(ctx, err)
 	}
-	return newProblem(http.StatusForbidden, "proof-required", tidemark.ErrProof.Error()+": do it in the console (tidemark console)")
+	return newProblem(http.StatusForbidden, "proof-required", engine.ErrProof.Error()+": do it in the console (tidemark console)")
 }

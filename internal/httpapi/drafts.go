@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
-	"github.com/tidemark/tidemark/internal/reports/inventory"
 	"github.com/tidemark/tidemark/internal/reports/report"
+	"github.com/tidemark/tidemark/internal/reports/toolusage"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -62,26 +62,26 @@ func (m *management) tryCall(ctx context.Context, in *struct {
 		Agent string           `json:"agent,omitempty" doc:"agent whose overrides apply"`
 		Tools strictjson.Value `json:"tools,omitempty" doc:"definitions of the agent's tools, as OpenAI, Anthropic or MCP write them"`
 	}
-}) (office.Tried, error) {
+}) (policyfile.Tried, error) {
 	if m.try == nil {
-		return office.Tried{}, notFound("this server tries no calls")
+		return policyfile.Tried{}, notFound("this server tries no calls")
 	}
 	b := &in.Body
 	if len(b.Args) == 0 {
 		b.Args = strictjson.Value("{}")
 	}
-	out, err := m.try(ctx, office.Trial{
+	out, err := m.try(ctx, policyfile.Trial{
 		Tool: b.Tool, Args: b.Args, Said: b.Said, Read: b.Read, From: b.From, Agent: b.Agent, Tools: b.Tools,
 		URL: b.URL, Done: b.Done, At: b.At,
 	})
-	if errors.Is(err, office.ErrTrial) {
+	if errors.Is(err, policyfile.ErrTrial) {
 		return out, badRequest(err.Error())
 	}
 	return out, err
 }
 
 type toolRow struct {
-	inventory.Tool
+	toolusage.Tool
 	Waiting []string `json:"waiting" doc:"MCP servers whose definition of it is hidden until a person accepts it"`
 }
 
@@ -95,7 +95,7 @@ func (m *management) listTools(ctx context.Context, in *struct {
 }) (toolList, error) {
 	set := m.monitor.Policy().For(in.Agent)
 	out := toolList{Policy: set.Version(), Tools: []toolRow{}}
-	all, err := inventory.Of(ctx, set, m.log, inventory.Known{Definitions: m.history, Lasting: m.monitor.Lasting})
+	all, err := toolusage.Of(ctx, set, m.log, toolusage.Known{Definitions: m.history, Lasting: m.monitor.Lasting})
 	if err != nil {
 		return out, err
 	}
@@ -160,28 +160,28 @@ type draftBody struct {
 	}
 }
 
-func (m *management) checkPolicy(_ context.Context, in *draftBody) (office.Checked, error) {
+func (m *management) checkPolicy(_ context.Context, in *draftBody) (policyfile.Checked, error) {
 	if !m.text.Whole() {
-		return office.Checked{}, errElsewhere
+		return policyfile.Checked{}, errElsewhere
 	}
 	return m.text.Check(in.Body.Text), nil
 }
 
-func (m *management) comparePolicy(ctx context.Context, in *draftBody) (office.Comparison, error) {
+func (m *management) comparePolicy(ctx context.Context, in *draftBody) (policyfile.Comparison, error) {
 	if !m.text.Whole() {
-		return office.Comparison{}, errElsewhere
+		return policyfile.Comparison{}, errElsewhere
 	}
 	if found := m.text.Check(in.Body.Text); !found.OK {
-		return office.Comparison{}, badRequest("body.text: " + found.Rendered)
+		return policyfile.Comparison{}, badRequest("body.text: " + found.Rendered)
 	}
 	return m.text.Compare(ctx, in.Body.Text)
 }
 
 type policyDraft struct {
 	policyText
-	Suggestion report.Suggestion `json:"suggestion" doc:"what it carries out"`
-	Draft      string            `json:"draft" doc:"the text as it would be"`
-	Comparison office.Comparison `json:"comparison" doc:"what it would have changed in recorded sessions"`
+	Suggestion report.Suggestion     `json:"suggestion" doc:"what it carries out"`
+	Draft      string                `json:"draft" doc:"the text as it would be"`
+	Comparison policyfile.Comparison `json:"comparison" doc:"what it would have changed in recorded sessions"`
 }
 
 func (m *management) draftPolicy(ctx context.Context, in *struct {
@@ -200,7 +200,7 @@ func (m *management) draftPolicy(ctx context.Context, in *struct {
 		return out, notFound("the report of these days makes no such suggestion, or not any more")
 	}
 	out.Suggestion = *s
-	if out.Draft, err = m.text.Draft(s); errors.Is(err, office.ErrDraft) {
+	if out.Draft, err = m.text.Draft(s); errors.Is(err, policyfile.ErrDraft) {
 		return out, newProblem(http.StatusConflict, "no-draft", err.Error())
 	} else if err != nil {
 		return out, err
@@ -233,11 +233,11 @@ func (m *management) savePolicy(ctx context.Context, in *struct {
 		return policySaved{}, newProblem(http.StatusConflict, "looser",
 			err.Error()+": compare it, and agree to each entry of looser and runs")
 	}
-	if err := m.provenBy(ctx, consent.SaidEnrol("save", "policy "+tool.DigestOf([]byte(b.Text)).String()), b.Secret); err != nil {
+	if err := m.provenBy(ctx, approvalproof.SaidEnrol("save", "policy "+tool.DigestOf([]byte(b.Text)).String()), b.Secret); err != nil {
 		return policySaved{}, err
 	}
 	notice, err := m.text.Save(ctx, b.Seen, b.Text)
-	if errors.Is(err, office.ErrStale) {
+	if errors.Is(err, policyfile.ErrStale) {
 		return policySaved{}, newProblem(http.StatusConflict, "stale", err.Error())
 	}
 	if err != nil {
@@ -255,7 +255,7 @@ func (m *management) provenBy(ctx context.Context, said, secret string) error {
 		return m.proven()
 	}
 	err := m.prove(ctx, by(ctx), said, secret)
-	if errors.Is(err, tidemark.ErrProof) {
+	if errors.Is(err, engine.ErrProof) {
 		return newProblem(http.StatusForbidden, "proof-required", err.Error())
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/people/sight"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 const (

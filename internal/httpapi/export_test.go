@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -15,7 +15,7 @@ func (a *API) Patterns() []string { return slices.Clone(a.routes.served) }
 func (a *API) KeepAlive(d time.Duration) { a.keepAlive = d }
 
 // Blocks reports whether the answer made with the permit blocks the call.
-func Blocks(p *tidemark.Permit, call tool.Call) (bool, error) {
+func Blocks(p *engine.Permit, call tool.Call) (bool, error) {
 	answer, err := release(p, call, nil, nil)
 	return answer.wire().Block, err
 }

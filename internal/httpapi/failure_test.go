@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
 // SEQ-09
@@ -181,7 +181,7 @@ func TestTaintAndQuestionsSurviveARestart(t *testing.T) {
 		t.Cleanup(func() { _ = log.Close() })
 		w := open(t, "", func(o *httpapi.Options) {
 			f := notify.New(log)
-			monitor, err := tidemark.New(tidemark.Options{Policy: o.Monitor.Policy(), Store: f, Now: newClock().Now, Rand: rand.Reader})
+			monitor, err := engine.New(engine.Options{Policy: o.Monitor.Policy(), Store: f, Now: newClock().Now, Rand: rand.Reader})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 // Whatever a host sends: an answer that fits, or a refusal that is the sender's fault.
 // Never a fault of ours, never a gate that neither answers nor blocks.
 func FuzzHookRequest(f *testing.F) {
-	w := open(f, "taintPolicy: {untrusted: restrict}\n")
+	w := open(f, "taintPolicy: {untrusted: hide}\n")
 	handler := w.api.Handler()
 	for i, event := range []string{
 		`{"toolName":"exec","params":{"command":"ls"}}`, `{"toolName":"read","result":{"childSessionKey":"x"}}`,

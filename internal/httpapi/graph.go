@@ -9,9 +9,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/graph"
 )
 
 // latest names the newest turn of a session's main context.

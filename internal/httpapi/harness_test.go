@@ -17,15 +17,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
 const (
@@ -59,7 +59,7 @@ func (f *faulty) Append(ctx context.Context, session string, at uint64, events [
 		<-s.goOn
 	}
 	if f.moved.Load() {
-		return tidemark.ErrConflict
+		return engine.ErrConflict
 	}
 	if f.failing.Add(-1) >= 0 {
 		return errors.New("disk full: secret inside")
@@ -89,7 +89,7 @@ type world struct {
 	t       testing.TB
 	store   *faulty
 	clock   *clock
-	monitor *tidemark.Monitor
+	monitor *engine.Monitor
 	bus     *hook.Bus
 	api     *httpapi.API
 	url     string
@@ -127,7 +127,7 @@ func open(t testing.TB, file string, change ...func(*httpapi.Options)) *world {
 	}
 	f := notify.New(w.store)
 	var err error
-	w.monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: f, Now: w.clock.Now, Rand: rand.Reader})
+	w.monitor, err = engine.New(engine.Options{Policy: set, Store: f, Now: w.clock.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatalf("monitor: %v", err)
 	}

@@ -5,13 +5,14 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 func (m *management) healthRoutes() {
 	route(m, operation{http.MethodGet, "/healthz", "healthz", "Is the process alive?"}, m.healthz)
-	route(m, operation{http.MethodGet, proof.Path, "proof", "Show that this is the server, before a client tells it anything"}, m.proof)
+	route(m, operation{http.MethodGet, serverproof.Path, "proof", "Show that this is the server, before a client tells it anything"},
+		m.proof)
 	route(m, operation{http.MethodGet, "/readyz", "readyz", "Can calls be decided now?"}, m.readyz)
 	route(m, operation{http.MethodGet, "/v1/version", "version", "Which API does this server speak?"}, m.speaks)
 	route(m, operation{
@@ -86,10 +87,10 @@ type proofInput struct {
 }
 
 // proof answers a client that wants to know whom it speaks to before it shows its token.
-func (m *management) proof(ctx context.Context, in *proofInput) (proof.Answer, error) {
+func (m *management) proof(ctx context.Context, in *proofInput) (serverproof.Answer, error) {
 	key := m.keys.proof(in.Key)
 	if key == nil {
-		return proof.Answer{}, notFound("there is no agent token to prove anything with")
+		return serverproof.Answer{}, notFound("there is no agent token to prove anything with")
 	}
 	at := m.metAt(ctx)
 	if at == "" { // nobody announced it: where the client has reached it
@@ -99,7 +100,7 @@ func (m *management) proof(ctx context.Context, in *proofInput) (proof.Answer, e
 	}
 	answer, err := key.Show(in.Nonce, at)
 	if err != nil {
-		return proof.Answer{}, badRequest(err.Error())
+		return serverproof.Answer{}, badRequest(err.Error())
 	}
 	return answer, nil
 }

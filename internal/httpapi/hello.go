@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/afar"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -129,10 +129,10 @@ func (a *API) claim(ctx context.Context, has event.Holder) *event.Claim {
 }
 
 // begin opens a turn for whoever speaks, and notes for the answer what they have proven.
-func (a *API) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, *helloNote, error) {
+func (a *API) begin(ctx context.Context, t engine.Turn) (engine.Opening, *helloNote, error) {
 	at, err := a.monitor.Standing(ctx, t.Ref)
 	if err != nil {
-		return tidemark.Opening{}, nil, err
+		return engine.Opening{}, nil, err
 	}
 	t.Claim = a.claim(ctx, at.Holder)
 	open, err := a.monitor.Begin(ctx, t)
@@ -143,7 +143,7 @@ func (a *API) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, *he
 }
 
 // helloOf says what was proven; nil for somebody who did not ask and whose words count.
-func helloOf(ctx context.Context, c *event.Claim, open tidemark.Opening) *helloNote {
+func helloOf(ctx context.Context, c *event.Claim, open engine.Opening) *helloNote {
 	g, n := greetingOf(ctx), &helloNote{Version: hook.HelloVersion}
 	switch {
 	case open.Unproven && g == nil:
@@ -169,7 +169,7 @@ func helloOf(ctx context.Context, c *event.Claim, open tidemark.Opening) *helloN
 }
 
 // proven reports whether an event of a session that is somebody's comes from them. A session that is nobody's is anybody's.
-func (a *API) proven(ctx context.Context, ref tidemark.Ref) (bool, error) {
+func (a *API) proven(ctx context.Context, ref engine.Ref) (bool, error) {
 	at, err := a.monitor.Standing(ctx, ref)
 	if err != nil || at.Holder.Nobody() {
 		return true, err
@@ -179,7 +179,7 @@ func (a *API) proven(ctx context.Context, ref tidemark.Ref) (bool, error) {
 }
 
 // own refuses what only the one whose session it is may do.
-func (a *API) own(ctx context.Context, ref tidemark.Ref, what string) error {
+func (a *API) own(ctx context.Context, ref engine.Ref, what string) error {
 	if ok, err := a.proven(ctx, ref); err != nil || ok {
 		return err
 	}
@@ -276,7 +276,7 @@ func qualify(who caller, c *hook.Context) (agent string) {
 	case named == "":
 		named = base
 	}
-	c.AgentID = roster.OnMachine(named, who.machine)
+	c.AgentID = accounts.OnMachine(named, who.machine)
 	if who.agent != "" {
 		return who.agent
 	}

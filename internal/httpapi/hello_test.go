@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
@@ -341,10 +341,10 @@ func TestAnAnswerBearsTheNameOfItsQuestion(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, "/v1/hooks/before_tool_call", strings.NewReader(`{"event":`+letter+`,"ctx":{"sessionKey":"s"}}`))
 			r.Header.Set("Authorization", "Bearer "+token)
 			r.Header.Set("Content-Type", "application/json")
-			r.Header.Set(proof.AskHeader, tt.ask)
+			r.Header.Set(serverproof.AskHeader, tt.ask)
 			out := httptest.NewRecorder()
 			w.api.Handler().ServeHTTP(out, r)
-			if got := out.Header().Get(proof.AskHeader); out.Code == http.StatusOK && got != tt.want || out.Code != http.StatusOK && got != "" && got != tt.want {
+			if got := out.Header().Get(serverproof.AskHeader); out.Code == http.StatusOK && got != tt.want || out.Code != http.StatusOK && got != "" && got != tt.want {
 				t.Errorf("%s: got %d and %q, want %q", name, out.Code, got, tt.want)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -54,8 +54,8 @@ func (a *API) serveHook(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) hook(w http.ResponseWriter, r *http.Request, name hook.Name) (status int) {
-	if ask := r.Header.Get(proof.AskHeader); proof.IsAsk(ask) {
-		w.Header().Set(proof.AskHeader, ask)
+	if ask := r.Header.Get(serverproof.AskHeader); serverproof.IsAsk(ask) {
+		w.Header().Set(serverproof.AskHeader, ask)
 	}
 	answer, p := a.runHook(w, r, name)
 	if p == nil {

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // The hooks around a model call: the first layer of enforcement. Plugins come first, the
@@ -55,7 +55,7 @@ func (a *API) beforeLLMCall(ctx context.Context, event *hook.BeforeLLMCall, c *h
 // tools asks the monitor which tools the model may see.
 func (a *API) tools(
 	ctx context.Context, event *hook.BeforeLLMCall, result *hook.BeforeLLMCallResult, tools []hook.Tool, c *hook.Context,
-) (tidemark.Layer, error) {
+) (engine.Layer, error) {
 	names := make([]string, len(tools))
 	for i, t := range tools {
 		names[i] = t.Name()
@@ -67,10 +67,10 @@ func (a *API) tools(
 	buf := a.buffers.get()
 	defer a.buffers.put(buf)
 	writeContext(buf, event, result)
-	call := tidemark.ModelCall{Ref: refOf(c), Iteration: event.Iteration, Model: model, Tools: names, Context: buf.Bytes()}
+	call := engine.ModelCall{Ref: refOf(c), Iteration: event.Iteration, Model: model, Tools: names, Context: buf.Bytes()}
 	ok, err := a.proven(ctx, call.Ref)
 	if err != nil {
-		return tidemark.Layer{}, err
+		return engine.Layer{}, err
 	}
 	if own := callerOf(ctx).agent; own != "" && a.asks != nil {
 		defs, _ := describedBy(tools, event.HostTools)
@@ -100,7 +100,7 @@ func writeContext(buf *bytes.Buffer, event *hook.BeforeLLMCall, result *hook.Bef
 }
 
 // narrow applies the monitor's answer to the composed result. It only takes away.
-func narrow(result *hook.BeforeLLMCallResult, event *hook.BeforeLLMCall, tools []hook.Tool, layer tidemark.Layer) {
+func narrow(result *hook.BeforeLLMCallResult, event *hook.BeforeLLMCall, tools []hook.Tool, layer engine.Layer) {
 	if layer.Blocked {
 		*result = hook.BeforeLLMCallResult{Tools: []hook.Tool{}, Block: true, BlockReason: reasonOf(layer)}
 		return
@@ -118,7 +118,7 @@ func narrow(result *hook.BeforeLLMCallResult, event *hook.BeforeLLMCall, tools [
 	}
 }
 
-func reasonOf(l tidemark.Layer) string {
+func reasonOf(l engine.Layer) string {
 	if l.Reason == "" {
 		return "blocked by rule " + l.Rule
 	}
@@ -131,7 +131,7 @@ func (a *API) afterLLMCall(ctx context.Context, event *hook.AfterLLMCall, c *hoo
 	if result.ToolCalls != nil && !result.Block {
 		calls = result.ToolCalls
 	}
-	asked := tidemark.ModelReply{
+	asked := engine.ModelReply{
 		Ref: refOf(c), Iteration: event.Iteration, Model: event.Model, LatencyMs: int64(event.LatencyMs),
 		Calls: make([]string, len(calls)),
 	}

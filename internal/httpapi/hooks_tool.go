@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -61,7 +61,7 @@ func (t toolCallAnswer) wire() toolCallWire {
 
 // release is the only way to an answer that lets a call run: it uses up the permit for
 // exactly this call.
-func release(permit *tidemark.Permit, call tool.Call, changed strictjson.Value, n *note) (toolCallAnswer, error) {
+func release(permit *engine.Permit, call tool.Call, changed strictjson.Value, n *note) (toolCallAnswer, error) {
 	if err := permit.Redeem(call); err != nil {
 		return toolCallAnswer{}, err
 	}
@@ -70,7 +70,7 @@ func release(permit *tidemark.Permit, call tool.Call, changed strictjson.Value, 
 
 // confine is the only way to an answer that lets a call run in a box: it uses up the permit, which is for that alone. A host
 // that does not know of boxes reads that the call is blocked. Parameters that a plugin changed are not what the host has.
-func confine(v *tidemark.Verdict, call tool.Call, changed strictjson.Value, n *note) (toolCallAnswer, error) {
+func confine(v *engine.Verdict, call tool.Call, changed strictjson.Value, n *note) (toolCallAnswer, error) {
 	if changed != nil {
 		const why = "A plugin changed the parameters of this call, and a command in a box is run as it came."
 		return toolCallAnswer{reason: why, note: n}, nil
@@ -157,13 +157,13 @@ func (a *API) judged(ctx context.Context, call tool.Call, changed strictjson.Val
 
 // decide asks the monitor. A held call is handed to the host's own dialog where there is one
 // and no proof is wanted, which a dialog cannot bring; else it may wait.
-func (a *API) decide(ctx context.Context, call tool.Call, c *hook.Context) (v tidemark.Verdict, inDialog bool, err error) {
-	ctx = tidemark.In(ctx, c.WorkspaceDir)
+func (a *API) decide(ctx context.Context, call tool.Call, c *hook.Context) (v engine.Verdict, inDialog bool, err error) {
+	ctx = engine.In(ctx, c.WorkspaceDir)
 	switch {
 	case c.Boxes && c.Brokers:
-		ctx = tidemark.Brokers(ctx, c.WorkspaceDir)
+		ctx = engine.Brokers(ctx, c.WorkspaceDir)
 	case c.Boxes:
-		ctx = tidemark.Boxes(ctx, c.WorkspaceDir)
+		ctx = engine.Boxes(ctx, c.WorkspaceDir)
 	}
 	if c.Dialog != "" && a.wants() == "" && !a.ruled {
 		v, err = a.monitor.DecideInDialog(ctx, refOf(c), call, c.Dialog)
@@ -180,7 +180,7 @@ func identified(c *hook.Context) bool {
 }
 
 func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *hook.Context) (any, error) {
-	o := tidemark.Observation{Ref: refOf(c), Result: tool.Result{
+	o := engine.Observation{Ref: refOf(c), Result: tool.Result{
 		CallID: event.ToolCallID, Name: event.ToolName, Args: event.Params,
 		Content: resultText(event), Error: event.Error != "", Labels: tool.LabelsIn(event.Result),
 	}}
@@ -215,7 +215,7 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 // toolResultPersist is the second report of a result, or the only one in hosts that have
 // no after_tool_call.
 func (a *API) toolResultPersist(ctx context.Context, event *hook.ToolResultPersist, c *hook.Context) (any, error) {
-	o := tidemark.Observation{Ref: refOf(c), Again: true, Result: tool.Result{
+	o := engine.Observation{Ref: refOf(c), Again: true, Result: tool.Result{
 		CallID: event.ToolCallID, Name: event.ToolName, Content: event.Message, Labels: tool.LabelsIn(event.Message),
 	}}
 	o.From, o.Declared = resultSource(event.Message, c)
@@ -235,14 +235,14 @@ func (a *API) toolResultPersist(ctx context.Context, event *hook.ToolResultPersi
 	return persistAnswer{result, n}, err
 }
 
-func (a *API) observe(ctx context.Context, o tidemark.Observation) (trust.Label, error) {
+func (a *API) observe(ctx context.Context, o engine.Observation) (trust.Label, error) {
 	label, err := a.monitor.Observe(ctx, o)
 	return label, sealed(err)
 }
 
 // sealed is the error of a result that came after its turn was over.
 func sealed(err error) error {
-	if errors.Is(err, tidemark.ErrSealed) {
+	if errors.Is(err, engine.ErrSealed) {
 		return newProblem(http.StatusConflict, "sealed",
 			"the turn is sealed, so its graph stays as it is; the result's taint was recorded and counts from now on")
 	}
@@ -250,7 +250,7 @@ func sealed(err error) error {
 }
 
 // told lowers a result that somebody else tells than the session is of: it is heard, and worth the least.
-func (a *API) told(ctx context.Context, o *tidemark.Observation, c *hook.Context) error {
+func (a *API) told(ctx context.Context, o *engine.Observation, c *hook.Context) error {
 	ok, err := a.proven(ctx, o.Ref)
 	if err == nil && !ok {
 		o.Declared, c.Dialog = worst(), ""
@@ -271,7 +271,7 @@ func (a *API) silence(ctx context.Context, c *hook.Context) error {
 }
 
 // observedNote says what the context holds now, and what the result brought.
-func (a *API) observedNote(ctx context.Context, ref tidemark.Ref, result trust.Label) (*note, error) {
+func (a *API) observedNote(ctx context.Context, ref engine.Ref, result trust.Label) (*note, error) {
 	mark, err := a.monitor.Taint(ctx, ref)
 	if err != nil {
 		return nil, err

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // The hooks around a turn. Those that only tell reach the monitor first: what it has to
@@ -117,7 +117,7 @@ func (a *API) beforeResponseEmit(ctx context.Context, event *hook.BeforeResponse
 	if result.Content != nil {
 		content = *result.Content
 	}
-	ended, err := a.monitor.End(ctx, tidemark.Ending{
+	ended, err := a.monitor.End(ctx, engine.Ending{
 		Ref: refOf(c), Content: []byte(content), Blocked: result.Block, Reason: result.BlockReason,
 	})
 	if err != nil {
@@ -164,8 +164,8 @@ func (a *API) agentEnd(ctx context.Context, event *hook.AgentEnd, c *hook.Contex
 		return nil, err
 	}
 	if open {
-		_, err := a.monitor.End(ctx, tidemark.Ending{Ref: ref})
-		if err != nil && !errors.Is(err, tidemark.ErrSealed) { // sealed in between: what we wanted
+		_, err := a.monitor.End(ctx, engine.Ending{Ref: ref})
+		if err != nil && !errors.Is(err, engine.ErrSealed) { // sealed in between: what we wanted
 			return nil, err
 		}
 	}

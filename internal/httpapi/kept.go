@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -22,7 +22,7 @@ type heldNote struct {
 
 // hold observes a result, and keeps it from the agent where its host asks for that. Whoever cannot prove that the session is theirs could
 // have anything kept out of it.
-func (a *API) hold(ctx context.Context, o tidemark.Observation, wanted bool) (*heldNote, trust.Label, error) {
+func (a *API) hold(ctx context.Context, o engine.Observation, wanted bool) (*heldNote, trust.Label, error) {
 	ok, err := a.proven(ctx, o.Ref)
 	if err != nil {
 		return nil, trust.Label{}, err
@@ -83,7 +83,7 @@ func (a *API) expand(ctx context.Context, call *tool.Call, c *hook.Context) (con
 		return ctx, false, err
 	}
 	*call = more
-	return tidemark.Carrying(ctx, kept), true, nil
+	return engine.Carrying(ctx, kept), true, nil
 }
 
 // blockText are the words of a result that a model reads: of blocks of text their text, else all of it. Claude Code puts the names of

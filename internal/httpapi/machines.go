@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 )
 
 // Joins lets other machines in, each by a code that counts once.
@@ -67,7 +67,7 @@ func (m *management) inviteMachine(ctx context.Context, in *struct {
 	switch {
 	case m.keys.joins == nil:
 		return Invitation{}, newProblem(http.StatusConflict, "unreachable", ErrUnreachable.Error())
-	case !roster.MachineName(name):
+	case !accounts.MachineName(name):
 		return Invitation{}, badRequest("body.machine: want up to 16 small letters, digits and dashes, and no name of a role")
 	case m.keys.people.Named(name):
 		return Invitation{}, newProblem(http.StatusConflict, "taken",
@@ -100,11 +100,11 @@ func (m *management) joinMachine(ctx context.Context, in *struct {
 	}
 	machine, token, err := m.keys.joins.Join(ctx, in.Body.Secret)
 	switch {
-	case errors.Is(err, consent.ErrCode):
+	case errors.Is(err, approvalproof.ErrCode):
 		return joined{}, newProblem(http.StatusForbidden, "code", err.Error())
-	case errors.Is(err, consent.ErrJoins):
+	case errors.Is(err, approvalproof.ErrJoins):
 		return joined{}, newProblem(http.StatusTooManyRequests, "code", err.Error())
-	case errors.Is(err, roster.ErrTaken):
+	case errors.Is(err, accounts.ErrTaken):
 		return joined{}, newProblem(http.StatusConflict, "taken", err.Error())
 	case err != nil:
 		return joined{}, err

@@ -13,8 +13,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/policy"
@@ -119,7 +119,7 @@ func schemaName(t reflect.Type, hint string) string {
 		t = t.Elem()
 	}
 	pkg := path.Base(t.PkgPath())
-	if t.Name() == "" || pkg == "httpapi" || pkg == "tidemark" {
+	if t.Name() == "" || pkg == "httpapi" || pkg == "engine" {
 		return name
 	}
 	return strings.ToUpper(pkg[:1]) + pkg[1:] + name

@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
 
@@ -61,7 +61,7 @@ func pinned(err error) error {
 		return newProblem(http.StatusConflict, "definitions", err.Error())
 	case errors.Is(err, pins.ErrChoice), errors.Is(err, pins.ErrQuestion), errors.Is(err, pins.ErrResult):
 		return badRequest(err.Error())
-	case errors.Is(err, tidemark.ErrNotFound):
+	case errors.Is(err, engine.ErrNotFound):
 		return notFound(err.Error())
 	}
 	return err

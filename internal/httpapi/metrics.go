@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // metrics are what Prometheus is told.
@@ -25,7 +25,7 @@ type metrics struct {
 	known     map[hook.Name]bool
 }
 
-func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *notify.Store) (*metrics, error) {
+func newMetrics(r *prometheus.Registry, m *engine.Monitor, f *notify.Store) (*metrics, error) {
 	out := &metrics{
 		registry: r,
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -86,7 +86,7 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *notify.Store) (*
 }
 
 // runs reports whether anything may run.
-func runs(m *tidemark.Monitor) bool {
+func runs(m *engine.Monitor) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	stopped, err := m.Stopped(ctx)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
@@ -82,13 +82,13 @@ type helloNote struct {
 // contextNote is all that can be said where nothing was decided.
 func contextNote(l trust.Label) *note { return &note{Taint: l.Level.String()} }
 
-func openingNote(o tidemark.Opening, hello *helloNote) *note {
+func openingNote(o engine.Opening, hello *helloNote) *note {
 	n := contextNote(o.Taint)
 	n.TurnID, n.Level, n.Rule, n.Command, n.Notice, n.Hello = o.Turn, o.Level.String(), o.Rule, o.Command, o.Notice, hello
 	return n
 }
 
-func layerNote(l tidemark.Layer) *note {
+func layerNote(l engine.Layer) *note {
 	n := contextNote(l.Taint)
 	n.Label, n.Rule, n.Reason, n.Hidden = &l.Taint, l.Rule, l.Reason, l.Hidden
 	if l.Notice {
@@ -97,7 +97,7 @@ func layerNote(l tidemark.Layer) *note {
 	return n
 }
 
-func verdictNote(ctx context.Context, v tidemark.Verdict) *note {
+func verdictNote(ctx context.Context, v engine.Verdict) *note {
 	n := contextNote(v.Taint)
 	n.Label, n.Verdict, n.Kind, n.Rule, n.Reasons = &v.Taint, v.Effect.String(), v.Kind, v.Rule, v.Reasons
 	n.Tool, n.Step, n.Spent, n.Write = v.Tool, v.Step, v.Spent, v.Write

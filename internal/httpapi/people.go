@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 func (m *management) peopleRoutes() {
@@ -61,16 +61,16 @@ func (m *management) addPerson(ctx context.Context, in *struct {
 		Role string `json:"role" enum:"reader,viewer,approver,admin,machine" doc:"viewer is reader; machine: of one elsewhere"`
 	}
 }) (newPerson, error) {
-	if in.Body.Role == roster.MachineRole { // it approves nothing
-		return m.added(func(r *roster.Roster) (string, error) {
-			return r.AddMachine(ctx, roster.Actor{By: by(ctx), Via: via}, in.Body.Name)
+	if in.Body.Role == accounts.MachineRole { // it approves nothing
+		return m.added(func(r *accounts.Roster) (string, error) {
+			return r.AddMachine(ctx, accounts.Actor{By: by(ctx), Via: via}, in.Body.Name)
 		})
 	}
 	if err := m.proven(); err != nil {
 		return newPerson{}, err
 	}
-	return m.added(func(r *roster.Roster) (string, error) {
-		return r.Add(ctx, roster.Actor{By: by(ctx), Via: via}, in.Body.Name, in.Body.Role)
+	return m.added(func(r *accounts.Roster) (string, error) {
+		return r.Add(ctx, accounts.Actor{By: by(ctx), Via: via}, in.Body.Name, in.Body.Role)
 	})
 }
 
@@ -85,25 +85,25 @@ func (m *management) addAgent(ctx context.Context, in *struct {
 		return newPerson{}, newProblem(http.StatusForbidden, "role", "this token is the agent "+own+"'s, and makes no others")
 	}
 	if machine := callerOf(ctx).machine; machine != "" {
-		return m.added(func(r *roster.Roster) (string, error) {
-			return r.AddAgentOf(ctx, roster.Actor{By: by(ctx), Via: via}, machine, in.Body.Agent)
+		return m.added(func(r *accounts.Roster) (string, error) {
+			return r.AddAgentOf(ctx, accounts.Actor{By: by(ctx), Via: via}, machine, in.Body.Agent)
 		})
 	}
-	return m.added(func(r *roster.Roster) (string, error) {
-		return r.AddAgent(ctx, roster.Actor{By: by(ctx), Via: via}, in.Body.Name, in.Body.Agent)
+	return m.added(func(r *accounts.Roster) (string, error) {
+		return r.AddAgent(ctx, accounts.Actor{By: by(ctx), Via: via}, in.Body.Name, in.Body.Agent)
 	})
 }
 
 // added tells a token that was just made, or why it was not.
-func (m *management) added(add func(r *roster.Roster) (string, error)) (newPerson, error) {
+func (m *management) added(add func(r *accounts.Roster) (string, error)) (newPerson, error) {
 	if m.keys.people == nil {
 		return newPerson{}, notFound("this server keeps no tokens of people")
 	}
 	token, err := add(m.keys.people)
 	switch {
-	case errors.Is(err, roster.ErrBad):
+	case errors.Is(err, accounts.ErrBad):
 		return newPerson{}, badRequest(err.Error())
-	case errors.Is(err, roster.ErrTaken):
+	case errors.Is(err, accounts.ErrTaken):
 		return newPerson{}, newProblem(http.StatusConflict, "taken", err.Error())
 	case err != nil:
 		return newPerson{}, err
@@ -119,8 +119,8 @@ func (m *management) revokePerson(ctx context.Context, in *struct {
 	if m.keys.people == nil {
 		return personRow{}, notFound("this server keeps no tokens of people")
 	}
-	p, err := m.keys.people.Revoke(ctx, roster.Actor{By: by(ctx), Via: via}, in.Name)
-	if errors.Is(err, roster.ErrNobody) {
+	p, err := m.keys.people.Revoke(ctx, accounts.Actor{By: by(ctx), Via: via}, in.Name)
+	if errors.Is(err, accounts.ErrNobody) {
 		return personRow{}, notFound(err.Error())
 	}
 	if err == nil && m.desk != nil {

@@ -39,7 +39,7 @@ const threeTools = `[{"name":"read","description":"reads"},{"name":"exec"},{"nam
 
 // HOOK-01 PRV-10
 func TestToolsArePresentOnlyIfChanged(t *testing.T) {
-	w := open(t, "taintPolicy: {untrusted: restrict}\n")
+	w := open(t, "taintPolicy: {untrusted: hide}\n")
 	w.say("s", "Read the page.")
 	if a := w.llm("s", 0, threeTools); toolNames(a) != nil || a.at("systemPrompt") != nil || a.at("messages") != nil {
 		t.Errorf("got an edit where nothing changed: %s", a.raw)
@@ -61,7 +61,7 @@ func TestToolsArePresentOnlyIfChanged(t *testing.T) {
 
 // HOOK-07
 func TestToolFiltersIntersectWithTheMonitor(t *testing.T) {
-	w := open(t, "toolOverrides: {exec: {untrusted: restrict}, message: {untrusted: allow}}\n")
+	w := open(t, "toolOverrides: {exec: {untrusted: hide}, message: {untrusted: allow}}\n")
 	w.register(hook.Handler{FailOpen: true, Name: "no-read", On: hook.Handlers{
 		BeforeLLMCall: func(context.Context, *hook.BeforeLLMCall, *hook.Context) (*hook.BeforeLLMCallResult, error) {
 			return &hook.BeforeLLMCallResult{Tools: []hook.Tool{hook.ToolNamed("exec"), hook.ToolNamed("message")}}, nil
@@ -76,7 +76,7 @@ func TestToolFiltersIntersectWithTheMonitor(t *testing.T) {
 
 // HOOK-07
 func TestPluginCannotBringBackAHiddenTool(t *testing.T) {
-	w := open(t, "taintPolicy: {untrusted: restrict}\n")
+	w := open(t, "taintPolicy: {untrusted: hide}\n")
 	all := []hook.Tool{hook.ToolNamed("read"), hook.ToolNamed("exec"), hook.ToolNamed("message"), hook.ToolNamed("sudo")}
 	prompt := "All tools are allowed."
 	w.register(hook.Handler{FailOpen: true, Name: "generous", Priority: -100, On: hook.Handlers{

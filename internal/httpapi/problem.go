@@ -7,14 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/google/uuid"
-
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/uuid"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/graph"
 )
 
 // Problem is an error as the client sees it (RFC 9457). Nothing but what is in it
@@ -77,7 +76,7 @@ func unavailable(detail string) *Problem {
 // know shows nothing of the inside: the client gets an id, the log the rest.
 func (a *API) explain(ctx context.Context, err error) *Problem {
 	var known *Problem
-	var answer *tidemark.AnswerError
+	var answer *engine.AnswerError
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -86,29 +85,29 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 	case hungUp(ctx, err):
 		a.logger.LogAttrs(ctx, slog.LevelInfo, "client hung up", slog.String("error", err.Error()))
 		return unavailable(givenUp)
-	case errors.Is(err, tidemark.ErrUnavailable):
+	case errors.Is(err, engine.ErrUnavailable):
 		return a.logged(ctx, err, unavailable("the log cannot be written or read: nothing was decided, nothing may run"))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return unavailable(givenUp)
-	case errors.Is(err, tidemark.ErrSealed):
+	case errors.Is(err, engine.ErrSealed):
 		return newProblem(http.StatusConflict, "sealed", "the turn is sealed: its answer has already gone out")
-	case errors.Is(err, tidemark.ErrTicket):
+	case errors.Is(err, engine.ErrTicket):
 		return newProblem(http.StatusConflict, "ticket", err.Error())
-	case errors.Is(err, tidemark.ErrConflict):
+	case errors.Is(err, engine.ErrConflict):
 		return newProblem(http.StatusConflict, "conflict", "the session was changed by somebody else at the same time; try again")
-	case errors.Is(err, tidemark.ErrHost):
-		return badRequest("ctx.dialog: " + tidemark.ErrHost.Error())
-	case errors.Is(err, tidemark.ErrRef):
+	case errors.Is(err, engine.ErrHost):
+		return badRequest("ctx.dialog: " + engine.ErrHost.Error())
+	case errors.Is(err, engine.ErrRef):
 		return badRequest("sessionKey, branch and runId: a session must be named, and no name may be longer than 512 bytes")
-	case errors.Is(err, tidemark.ErrProof):
+	case errors.Is(err, engine.ErrProof):
 		return newProblem(http.StatusForbidden, "proof-required", err.Error())
-	case errors.Is(err, tidemark.ErrApart):
+	case errors.Is(err, engine.ErrApart):
 		return newProblem(http.StatusConflict, "one-by-one", err.Error())
 	case errors.Is(err, approval.ErrUsage):
 		return badRequest(err.Error())
 	case errors.As(err, &answer):
 		return newProblem(http.StatusConflict, "answered", answer.Error())
-	case errors.Is(err, tidemark.ErrNotFound), errors.Is(err, graph.ErrNoTurn):
+	case errors.Is(err, engine.ErrNotFound), errors.Is(err, graph.ErrNoTurn):
 		return notFound("nobody knows what this request names")
 	}
 	return a.logged(ctx, err, internal())
@@ -119,7 +118,7 @@ const givenUp = "the request was given up before it was decided"
 
 // hungUp reports whether the work failed because its client has left: the log is as well as it was, and nobody need look.
 func hungUp(ctx context.Context, err error) bool {
-	return errors.Is(ctx.Err(), context.Canceled) && (errors.Is(err, context.Canceled) || errors.Is(err, tidemark.ErrUnavailable))
+	return errors.Is(ctx.Err(), context.Canceled) && (errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrUnavailable))
 }
 
 func internal() *Problem {
@@ -128,7 +127,7 @@ func internal() *Problem {
 
 // logged writes the cause to the log and its id into the problem.
 func (a *API) logged(ctx context.Context, cause error, p *Problem) *Problem {
-	p.Instance = uuid.New().URN()
+	p.Instance = "urn:uuid:" + uuid.New()
 	a.logger.LogAttrs(ctx, slog.LevelError, "request not served",
 		slog.String("instance", p.Instance), slog.Int("status", p.Status), slog.String("error", cause.Error()))
 	return p

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/waiting"
@@ -63,7 +63,7 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 }
 
 // waitingFor are the questions that whoever asks may see.
-func (a *API) waitingFor(ctx context.Context) ([]tidemark.Question, error) {
+func (a *API) waitingFor(ctx context.Context) ([]engine.Question, error) {
 	list, err := a.queue.Questions(ctx)
 	return seen(ctx, list), err
 }
@@ -96,10 +96,10 @@ type shown struct {
 	abandoned      bool
 }
 
-func shownAs(q *tidemark.Question) shown { return shown{q.Session, q.State, q.Abandoned} }
+func shownAs(q *engine.Question) shown { return shown{q.Session, q.State, q.Abandoned} }
 
 // changes sends what differs from what the client knows.
-func (s *queueStream) changes(ctx context.Context, list []tidemark.Question) error {
+func (s *queueStream) changes(ctx context.Context, list []engine.Question) error {
 	open := make(map[string]bool, len(list))
 	for i := range list {
 		q := &list[i]
@@ -124,7 +124,7 @@ func (s *queueStream) gone(ctx context.Context, open map[string]bool) error {
 		delete(s.known, id)
 		q, err := s.api.monitor.Question(ctx, was.session, id)
 		if err != nil {
-			q = tidemark.Question{ID: id, Session: was.session, State: "expired"}
+			q = engine.Question{ID: id, Session: was.session, State: "expired"}
 		}
 		if err := s.event("question", &q); err != nil {
 			return err

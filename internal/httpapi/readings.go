@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -71,7 +71,7 @@ func (m *management) confirmReader(ctx context.Context, in *struct {
 	if m.peers == nil || !m.peers.Reads(ctx, in.Body.Word) {
 		return readerConfirmed{}, nil
 	}
-	at, err := m.monitor.Standing(ctx, tidemark.Ref{Session: in.Body.Session})
+	at, err := m.monitor.Standing(ctx, engine.Ref{Session: in.Body.Session})
 	if err != nil {
 		return readerConfirmed{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -18,9 +18,9 @@ import (
 func TestReleaseNeedsAPermit(t *testing.T) {
 	w := open(t, "")
 	call, other := tool.Call{Name: "read", Args: []byte(`{}`)}, tool.Call{Name: "read", Args: []byte(`{ }`)}
-	decide := func() *tidemark.Permit {
+	decide := func() *engine.Permit {
 		w.say("s", "Read.")
-		v, err := w.monitor.Decide(t.Context(), tidemark.Ref{Session: "s"}, call)
+		v, err := w.monitor.Decide(t.Context(), engine.Ref{Session: "s"}, call)
 		if err != nil || !v.Allowed() {
 			t.Fatalf("got %+v, %v, want it allowed", v, err)
 		}
@@ -31,15 +31,15 @@ func TestReleaseNeedsAPermit(t *testing.T) {
 		t.Errorf("with its permit: got block %t, %v", blocks, err)
 	}
 	for name, c := range map[string]struct {
-		permit *tidemark.Permit
+		permit *engine.Permit
 		call   tool.Call
 	}{
 		"no permit":                    {nil, call},
-		"a permit nobody made":         {&tidemark.Permit{}, call},
+		"a permit nobody made":         {&engine.Permit{}, call},
 		"a permit that was used":       {used, call},
 		"a permit for other arguments": {decide(), other},
 	} {
-		if blocks, err := httpapi.Blocks(c.permit, c.call); !blocks || !errors.Is(err, tidemark.ErrPermit) {
+		if blocks, err := httpapi.Blocks(c.permit, c.call); !blocks || !errors.Is(err, engine.ErrPermit) {
 			t.Errorf("%s: got block %t, %v; want a block and ErrPermit", name, blocks, err)
 		}
 	}

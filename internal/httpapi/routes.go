@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
 
@@ -14,11 +14,11 @@ import (
 // administrators only.
 func access() map[string]need {
 	t := map[string]need{
-		"GET /healthz":      needNothing,
-		"GET /readyz":       needNothing,
-		"GET /openapi.json": needNothing,
-		"GET " + proof.Path: needNothing,
-		"GET /metrics":      needAny,
+		"GET /healthz":            needNothing,
+		"GET /readyz":             needNothing,
+		"GET /openapi.json":       needNothing,
+		"GET " + serverproof.Path: needNothing,
+		"GET /metrics":            needAny,
 
 		"GET /v1/version":        needAny,
 		"GET /v1/policy":         needAny,

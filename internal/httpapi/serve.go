@@ -53,7 +53,7 @@ func (a *API) serve(rw http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if no := a.guard.Check(r); no != nil {
+	if no := a.sameOrigin.Check(r); no != nil {
 		p := newProblem(no.Status, no.Kind, no.Text)
 		a.writeProblem(w, hookOf(r), p)
 		return

@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/sight"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -72,7 +72,7 @@ func (m *management) listSessions(ctx context.Context, in *struct {
 }) (sessionPage, error) {
 	page := sessionPage{Sessions: []sessionRow{}}
 	query := store.SessionQuery{Limit: in.Limit, After: in.After, Prefix: in.Prefix}
-	next, err := m.eachSession(ctx, query, func(s store.Session, v *tidemark.View) bool {
+	next, err := m.eachSession(ctx, query, func(s store.Session, v *engine.View) bool {
 		if v == nil {
 			page.Sessions = append(page.Sessions, unreadable(s))
 		} else {
@@ -93,7 +93,7 @@ func unreadable(s store.Session) sessionRow {
 	}
 }
 
-func rowOf(v *tidemark.View) sessionRow {
+func rowOf(v *engine.View) sessionRow {
 	r := sessionRow{
 		Key: v.Session, Agent: v.Agent, Taint: v.Taint.Level.String(), Sensitivity: v.Taint.Sensitivity.String(),
 		Records: v.Records, Turns: v.Turns, Steps: v.Steps, Denied: v.Denied, Grants: len(v.Grants), First: v.First, Last: v.Last,
@@ -115,7 +115,7 @@ func rowOf(v *tidemark.View) sessionRow {
 // session's log cannot be read. Next is where the page after it starts, empty if there
 // is none. What is hidden takes no place in a page, and no page begins after it: its name would be told.
 func (m *management) eachSession(
-	ctx context.Context, q store.SessionQuery, visit func(store.Session, *tidemark.View) bool,
+	ctx context.Context, q store.SessionQuery, visit func(store.Session, *engine.View) bool,
 ) (next string, err error) {
 	for left := store.Page(q.Limit); ; {
 		rows, err := m.log.Sessions(ctx, q)
@@ -145,7 +145,7 @@ func (m *management) eachSession(
 }
 
 // viewOf is a session of a page; nil: its log cannot be read.
-func (m *management) viewOf(ctx context.Context, name string) (*tidemark.View, error) {
+func (m *management) viewOf(ctx context.Context, name string) (*engine.View, error) {
 	v, err := m.monitor.View(ctx, name)
 	switch {
 	case err == nil:
@@ -161,16 +161,16 @@ func (m *management) viewOf(ctx context.Context, name string) (*tidemark.View, e
 const lookBack = 1000
 
 // findSession is the named session, or the first of the newest ones that fits.
-func (m *management) findSession(ctx context.Context, name string, fits func(*tidemark.View) bool) (*tidemark.View, error) {
+func (m *management) findSession(ctx context.Context, name string, fits func(*engine.View) bool) (*engine.View, error) {
 	if name != "" {
 		v, err := m.seenView(ctx, name)
 		if err == nil && !fits(&v) {
-			err = tidemark.ErrNotFound
+			err = engine.ErrNotFound
 		}
 		return &v, err
 	}
-	var found *tidemark.View
-	_, err := m.eachSession(ctx, store.SessionQuery{Limit: lookBack}, func(_ store.Session, v *tidemark.View) bool {
+	var found *engine.View
+	_, err := m.eachSession(ctx, store.SessionQuery{Limit: lookBack}, func(_ store.Session, v *engine.View) bool {
 		if v != nil && fits(v) {
 			found = v
 		}
@@ -182,9 +182,9 @@ func (m *management) findSession(ctx context.Context, name string, fits func(*ti
 	return found, err
 }
 
-func (m *management) viewSession(ctx context.Context, in *keyInput) (tidemark.View, error) {
+func (m *management) viewSession(ctx context.Context, in *keyInput) (engine.View, error) {
 	if err := checkPath(in.Key); err != nil {
-		return tidemark.View{}, err
+		return engine.View{}, err
 	}
 	return m.monitor.View(ctx, in.Key)
 }
@@ -202,7 +202,7 @@ func (m *management) sessionBegun(ctx context.Context, in *keyInput) (begun, err
 		return out, err
 	}
 	v, err := m.monitor.View(ctx, onMachine(callerOf(ctx).machine, in.Key)) // a machine is told of its own
-	if errors.Is(err, tidemark.ErrNotFound) {
+	if errors.Is(err, engine.ErrNotFound) {
 		return out, nil
 	}
 	out.Begun = err == nil && v.Turns > 0
@@ -274,8 +274,8 @@ func (m *management) resetTrust(ctx context.Context, in *struct {
 	if in.Body != nil {
 		out.Branch = in.Body.Branch
 	}
-	err := m.monitor.Reset(ctx, tidemark.Ref{Session: in.Key, Branch: out.Branch}, by(ctx), via)
-	if errors.Is(err, tidemark.ErrNotFound) {
+	err := m.monitor.Reset(ctx, engine.Ref{Session: in.Key, Branch: out.Branch}, by(ctx), via)
+	if errors.Is(err, engine.ErrNotFound) {
 		return out, notFound("nobody ever began this context")
 	}
 	return out, err

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/sight"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // Who may see which sessions is enforced here. Somebody who does not see everything reaches three kinds of routes: those that show
@@ -89,28 +89,28 @@ func (a *API) look(r *http.Request, pattern string, who caller) (*http.Request, 
 }
 
 // errHidden is said of what somebody may not see: the same as of what is not there.
-var errHidden = fmt.Errorf("hidden: %w", tidemark.ErrNotFound)
+var errHidden = fmt.Errorf("hidden: %w", engine.ErrNotFound)
 
 // seen leaves out the questions that are hidden.
-func seen(ctx context.Context, list []tidemark.Question) []tidemark.Question {
+func seen(ctx context.Context, list []engine.Question) []engine.Question {
 	s := sight.From(ctx)
 	if s.Whole() {
 		return list
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(q tidemark.Question) bool { return !s.Agent(q.Agent) })
+	return slices.DeleteFunc(slices.Clone(list), func(q engine.Question) bool { return !s.Agent(q.Agent) })
 }
 
 // seenView reads a session that is not hidden.
-func (a *API) seenView(ctx context.Context, name string) (tidemark.View, error) {
+func (a *API) seenView(ctx context.Context, name string) (engine.View, error) {
 	v, err := a.monitor.View(ctx, name)
 	if err == nil && !sight.From(ctx).Agent(v.Agent) {
-		return tidemark.View{}, errHidden
+		return engine.View{}, errHidden
 	}
 	return v, err
 }
 
 // seenGrant reports whether something that holds in every session is shown: a pair is of a person and of no agent.
-func seenGrant(ctx context.Context, g *tidemark.GrantView) bool {
+func seenGrant(ctx context.Context, g *engine.GrantView) bool {
 	s := sight.From(ctx)
 	return s.Whole() || !g.Pair && s.Agent(g.Agent)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // tail reads what is new in the log, once for all who watch it, and hands each what it wants to see. A record that a watcher did

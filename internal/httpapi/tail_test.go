@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // countingLog counts how often the log is read.

@@ -5,26 +5,26 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/trust"
 )
 
-func refOf(c *hook.Context) tidemark.Ref {
-	return tidemark.Ref{Session: c.SessionKey, Branch: c.Branch, Turn: c.RunID}
+func refOf(c *hook.Context) engine.Ref {
+	return engine.Ref{Session: c.SessionKey, Branch: c.Branch, Turn: c.RunID}
 }
 
 // turnOf is the turn as the hook's context describes it. Who speaks is the host's word; a
 // chat command takes the owner's own credential, which the agent's token is not.
-func turnOf(ctx context.Context, c *hook.Context) tidemark.Turn {
+func turnOf(ctx context.Context, c *hook.Context) engine.Turn {
 	from := sourceSession(c)
 	unknown := withoutMetadata(c) || from == "" && betweenSessions(c)
-	t := tidemark.Turn{Ref: refOf(c), Agent: c.AgentID, From: from, Plain: !vouched(ctx), Sender: trust.Sender{
+	t := engine.Turn{Ref: refOf(c), Agent: c.AgentID, From: from, Plain: !vouched(ctx), Sender: trust.Sender{
 		Provider: provider(c), ID: c.SenderID, IsOwner: c.SenderIsOwner && !unknown, Group: c.GroupID,
 		SpawnedBy: c.SpawnedBy, Unknown: unknown,
 	}}
-	t.Wordless, t.HostTools, t.ControlTools = c.Wordless && t.Sender.IsOwner, c.HostTools, c.ControlTools
+	t.UserUnheard, t.HostTools, t.ControlTools = c.Wordless && t.Sender.IsOwner, c.HostTools, c.ControlTools
 	t.Undescribed = c.Undescribed
 	if c.ParentBranch != nil {
 		t.Forked, t.Parent = true, *c.ParentBranch
@@ -60,28 +60,28 @@ func sourceSession(c *hook.Context) string {
 // ensure opens a turn where none is open and the host said who speaks; the Opening is empty where one was. A sealed
 // turn stays sealed: what the host does after its answer went out is for the monitor to
 // judge.
-func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (tidemark.Opening, *helloNote, error) {
+func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (engine.Opening, *helloNote, error) {
 	t := turnOf(ctx, c)
 	at, err := a.monitor.Standing(ctx, t.Ref)
 	if err != nil {
-		return tidemark.Opening{}, nil, err
+		return engine.Opening{}, nil, err
 	}
 	if at.Open {
-		return tidemark.Opening{}, nil, a.owns(ctx, &t, &at)
+		return engine.Opening{}, nil, a.owns(ctx, &t, &at)
 	}
 	if !identified(c) {
-		return tidemark.Opening{}, nil, nil
+		return engine.Opening{}, nil, nil
 	}
 	if words != nil {
 		t.Message, t.Found = words(), true
-	} else if g := greetingOf(ctx); !at.Begun && !t.Wordless && t.Plain && (g == nil || g.process == "") {
+	} else if g := greetingOf(ctx); !at.Begun && !t.UserUnheard && t.Plain && (g == nil || g.process == "") {
 		// Somebody says they are the owner, and nobody has said a word. The hook of an agent whose process is known may: its
 		// settings are looked at before the first message.
 		t.Sender.IsOwner, t.Sender.Unknown = false, t.Sender.IsOwner
 	}
 	opening, hello, err := a.begin(ctx, t)
-	if errors.Is(err, tidemark.ErrSealed) {
-		return tidemark.Opening{}, nil, nil
+	if errors.Is(err, engine.ErrSealed) {
+		return engine.Opening{}, nil, nil
 	}
 	return opening, hello, err
 }
@@ -89,7 +89,7 @@ func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string)
 // owns takes up what a host says of its own and its control tools in the middle of a turn: an adapter knows a tool for the framework's
 // own when it is offered or called, and says who speaks with their words alone. Who cannot prove that the session is theirs says nothing
 // by it, as at the beginning of a turn.
-func (a *API) owns(ctx context.Context, t *tidemark.Turn, at *tidemark.Standing) error {
+func (a *API) owns(ctx context.Context, t *engine.Turn, at *engine.Standing) error {
 	told := func(said, known []string) bool { return said != nil && !slices.Equal(said, known) }
 	if !told(t.ControlTools, at.ControlTools) && !told(t.HostTools, at.HostTools) {
 		return nil
@@ -97,7 +97,7 @@ func (a *API) owns(ctx context.Context, t *tidemark.Turn, at *tidemark.Standing)
 	if c := a.claim(ctx, at.Holder); !at.Holder.Nobody() && !c.Proves(at.Holder) && c.Over != at.Holder {
 		return nil
 	}
-	said := tidemark.Turn{Ref: t.Ref, Agent: t.Agent, Plain: t.Plain, HostTools: t.HostTools, ControlTools: t.ControlTools}
+	said := engine.Turn{Ref: t.Ref, Agent: t.Agent, Plain: t.Plain, HostTools: t.HostTools, ControlTools: t.ControlTools}
 	said.Ref.Turn = at.Turn
 	_, _, err := a.begin(ctx, said)
 	return err

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // patient is the context of a host that is ready to wait some seconds.
@@ -274,7 +274,7 @@ func restart(t *testing.T, old *world) *world {
 	t.Helper()
 	return open(t, "", func(o *httpapi.Options) {
 		f := notify.New(old.store)
-		m, err := tidemark.New(tidemark.Options{Policy: o.Monitor.Policy(), Store: f, Now: old.clock.Now, Rand: rand.Reader})
+		m, err := engine.New(engine.Options{Policy: o.Monitor.Policy(), Store: f, Now: old.clock.Now, Rand: rand.Reader})
 		if err != nil {
 			t.Fatal(err)
 		}

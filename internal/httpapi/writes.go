@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // held is the status of a write that waits for its review.
@@ -22,7 +22,7 @@ func (m *management) writeRoutes() {
 
 type writeRow struct {
 	Session string `json:"session"`
-	tidemark.WriteView
+	engine.WriteView
 }
 
 type writePage struct {
@@ -32,7 +32,7 @@ type writePage struct {
 
 func (m *management) listWrites(ctx context.Context, in *pageInput) (writePage, error) {
 	page := writePage{Writes: []writeRow{}}
-	next, err := m.pageOf(ctx, in, func(v *tidemark.View) {
+	next, err := m.pageOf(ctx, in, func(v *engine.View) {
 		for _, w := range v.Writes {
 			page.Writes = append(page.Writes, writeRow{v.Session, w})
 		}
@@ -43,8 +43,8 @@ func (m *management) listWrites(ctx context.Context, in *pageInput) (writePage, 
 
 // findWrite is the write's line and the session it belongs to.
 func (m *management) findWrite(ctx context.Context, session, id string) (writeRow, error) {
-	is := func(w tidemark.WriteView) bool { return w.ID == id }
-	v, err := m.findSession(ctx, session, func(v *tidemark.View) bool { return slices.ContainsFunc(v.Writes, is) })
+	is := func(w engine.WriteView) bool { return w.ID == id }
+	v, err := m.findSession(ctx, session, func(v *engine.View) bool { return slices.ContainsFunc(v.Writes, is) })
 	if err != nil {
 		return writeRow{}, err
 	}
@@ -53,7 +53,7 @@ func (m *management) findWrite(ctx context.Context, session, id string) (writeRo
 
 type wholeWrite struct {
 	Session string `json:"session"`
-	tidemark.WriteView
+	engine.WriteView
 	Args strictjson.Value `json:"args" doc:"the arguments of the blocked call"`
 }
 
@@ -73,7 +73,7 @@ func (m *management) viewWrite(ctx context.Context, in *struct {
 			return wholeWrite{row.Session, row.WriteView, strictjson.Value(d.Write.Args)}, nil
 		}
 	}
-	return wholeWrite{}, tidemark.ErrNotFound
+	return wholeWrite{}, engine.ErrNotFound
 }
 
 type reviewDone struct {
@@ -114,8 +114,8 @@ func (m *management) labelRoutes() {
 }
 
 type labelPage struct {
-	Labels []tidemark.LabelView `json:"labels"`
-	Next   string               `json:"next,omitzero" doc:"the after of the next page; absent on the last"`
+	Labels []engine.LabelView `json:"labels"`
+	Next   string             `json:"next,omitzero" doc:"the after of the next page; absent on the last"`
 }
 
 func (m *management) listLabels(ctx context.Context, in *struct {
@@ -123,12 +123,12 @@ func (m *management) listLabels(ctx context.Context, in *struct {
 	After  string `query:"after" doc:"key of the last label of the page before"`
 	Prefix string `query:"prefix" doc:"only keys that start with this, e.g. file:work/"`
 }) (labelPage, error) {
-	page := labelPage{Labels: []tidemark.LabelView{}}
+	page := labelPage{Labels: []engine.LabelView{}}
 	all, err := m.monitor.Labels(ctx)
 	if err != nil {
 		return page, err
 	}
-	all = slices.DeleteFunc(all, func(l tidemark.LabelView) bool {
+	all = slices.DeleteFunc(all, func(l engine.LabelView) bool {
 		return !strings.HasPrefix(l.Key, in.Prefix) || in.After != "" && l.Key <= in.After
 	})
 	if len(all) > in.Limit {
@@ -153,7 +153,7 @@ func (m *management) clearLabel(ctx context.Context, in *struct {
 		return clearDone{}, err
 	}
 	err := m.monitor.ClearLabel(ctx, in.Key, by(ctx), via)
-	if errors.Is(err, tidemark.ErrNotFound) {
+	if errors.Is(err, engine.ErrNotFound) {
 		return clearDone{}, notFound("nothing with this key is labelled")
 	}
 	return clearDone{Key: in.Key, Cleared: err == nil}, err

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -36,23 +36,23 @@ const (
 
 // Card is what is known of a held call.
 type Card struct {
-	Tool, Args string // the arguments as JSON, redacted
-	Act        string // what it would do, by its name in policies; empty: nobody looked
-	Reason     string // of the rule that holds it
-	Blocked    bool   // the auditor blocked it
-	Tainted    bool   // what the context holds is why it is asked about
-	Values     []event.Shown
-	Item       *event.Covering // the item that comes closest; nil: none
-	Words      []event.Said
-	Sources    []trust.Source
-	Carries    []event.Carried // what its texts hold of results
-	Opinion    *event.Opinion
-	People     int      // how many must approve, where a rule of the policy says so
-	Agreed     []string // who approves, where it takes several people
-	Wordless   bool     // what the user says is not known here
-	Plan       []string // what the task was understood as, item by item
-	Unread     string   // why no model has read it: none, late or failed
-	Abandoned  bool     // nobody waits for the answer
+	Tool, Args  string // the arguments as JSON, redacted
+	Act         string // what it would do, by its name in policies; empty: nobody looked
+	Reason      string // of the rule that holds it
+	Blocked     bool   // the auditor blocked it
+	Tainted     bool   // what the context holds is why it is asked about
+	Values      []event.Shown
+	Item        *event.Covering // the item that comes closest; nil: none
+	Words       []event.Said
+	Sources     []trust.Source
+	Carries     []event.Carried // what its texts hold of results
+	Opinion     *event.Opinion
+	People      int      // how many must approve, where a rule of the policy says so
+	Agreed      []string // who approves, where it takes several people
+	UserUnheard bool     // what the user says is not known here
+	Plan        []string // what the task was understood as, item by item
+	Unread      string   // why no model has read it: none, late or failed
+	Abandoned   bool     // nobody waits for the answer
 
 	Once, Task, Always, Reads string // what each kind of yes opens; empty: there is no such yes
 }
@@ -64,16 +64,16 @@ const (
 )
 
 // NobodyWaits is said of a question that is abandoned.
-const NobodyWaits = "whoever asked has stopped waiting for the answer. Approving it lets the call run only if the agent tries it again"
+const NobodyWaits = "the agent no longer waits for your answer. If you approve, the call runs only if the agent tries it again"
 
 // wordsUnknown stands for the user's words where a door cannot hear them.
-const wordsUnknown = "your words are not known here; tidemark install, or tidemark llm, makes this quieter"
+const wordsUnknown = "Tidemark does not see your messages here, so it asks more often; tidemark install or tidemark llm changes that"
 
 // unread says that no model has read what the user said, and what that means.
 var unread = map[string]string{
-	"none":   "no model has read your message, so its plain words alone count; tidemark model lists those that could",
-	"late":   "no model has read your message: it had not answered in time, so the plain words alone count",
-	"failed": "no model has read your message: it could not, so the plain words alone count",
+	"none":   "no model has read your message, so only its exact words count; tidemark model lists models that could",
+	"late":   "no model has read your message, so only its exact words count: the model had not answered in time",
+	"failed": "no model has read your message, so only its exact words count: the model could not",
 }
 
 // Lines are the question as every surface shows it: what would happen, the call, why it is asked and where that comes from,
@@ -94,7 +94,7 @@ func (c *Card) Lines() []Line {
 	if i := c.Item; i != nil && i.ID != "" && !c.quotes(i.Quote) {
 		add("You asked", Named(i))
 	}
-	if c.Wordless {
+	if c.UserUnheard {
 		add(Asked, wordsUnknown)
 	}
 	add(Read, c.holds()...)
@@ -106,10 +106,10 @@ func (c *Card) Lines() []Line {
 		add("Without a yes", "the agent can "+way)
 	}
 	if c.People > 1 && len(c.Agreed) == 0 {
-		add("It takes", fmt.Sprintf("%d people, each under their own name; the first yes alone lets nothing run", c.People))
+		add("It takes", fmt.Sprintf("%d people, each under their own name; nothing runs after the first yes alone", c.People))
 	}
 	if len(c.Agreed) > 0 {
-		add("Approved so far by", strings.Join(c.Agreed, ", ")+". It takes another person")
+		add("Approved so far by", strings.Join(c.Agreed, ", ")+". One more person must approve")
 	}
 	if c.Abandoned {
 		add("Nobody waits", NobodyWaits)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -104,7 +104,8 @@ func (c *Card) WayOut() string {
 	for _, g := range c.bySource() {
 		from = append(from, fmt.Sprintf("%s at step %d out of %s", text.Shown(g[0].Tool), g[0].Step, name(g[0].Path)))
 	}
-	return "take what it holds of " + strings.Join(from, ", and of ") + ", and call again: that call is looked at anew, and needs no code"
+	return "take what it holds of " + strings.Join(from, ", and of ") +
+		", and call again: that call is judged anew, and needs no approval code"
 }
 
 // carried reports whether a line of a value holds a part that would be carried.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // The bounds of what a line of the log says of a call.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/question"
 )
 
@@ -42,7 +42,7 @@ func TestACodeIsToldAsTheTextItIs(t *testing.T) {
 		base64.StdEncoding.EncodeToString([]byte(plain))[:50],
 	} {
 		out := card(v)
-		if !strings.Contains(out, "unpacked it begins “Staff record of Mara Lund") {
+		if !strings.Contains(out, "unpacked, it begins with “Staff record of Mara Lund") {
 			t.Errorf("%s: not told:\n%s", v, out)
 		}
 		if strings.Contains(out, "6,200") {

@@ -6,10 +6,10 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/confined"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -39,7 +39,7 @@ func (c *Card) Head() string {
 	for _, s := range c.Sources[:min(2, len(c.Sources))] {
 		parts = append(parts, where(s))
 	}
-	const asks = "%s wants to run, and others have spoken before: %s. Did you ask for it?"
+	const asks = "%s wants to run, and the agent has read what others wrote: %s. Did you ask for it?"
 	return fmt.Sprintf(asks, text.Visible(c.Tool), strings.Join(parts, "; "))
 }
 
@@ -53,7 +53,7 @@ func (c *Card) taken() string {
 
 // noOrder is said of a call whose values are all in order, where that it is to be done was not found: a person who reads below it that
 // they asked for it should not read above it that they did not.
-const noOrder = "Its values are from your words, or from what you named in them; that it is to be done I could not read there for certain."
+const noOrder = "Its values are from your words, or from what you named in them. I could not tell for certain that you want it done."
 
 // onlyOrder reports whether nothing is missing but the act.
 func (c *Card) onlyOrder() bool {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 )
 
 // form is how an act is said: its verb, and the kinds of slots that are told, each with the word before it.
@@ -36,7 +36,7 @@ var forms = map[string]form{
 	"execute": {"Run", kinds("order !", "aim at", "object on")},
 	"pay":     {"Pay", kinds("measure !", "aim to!", "object for")},
 	"grant":   {"Give access", kinds("aim to!", "measure as", "object on", "key by")},
-	"unknown": {"Do something that nobody here understands:", kinds("order !", "aim to", "object on", "measure")},
+	"unknown": {"Do something I do not understand:", kinds("order !", "aim to", "object on", "measure")},
 }
 
 // kinds are the kinds of slots of an act, each as its name, the word before it, and a mark where the only one needs no name.
@@ -57,16 +57,16 @@ const (
 )
 
 // acts are the acts of the cards as names of tools tell them; of those that are not here no name is certain.
-var acts = map[string][]meaning.Act{
-	"read": {meaning.Read}, "tidy": {meaning.Create, meaning.Change}, "create": {meaning.Create}, "change": {meaning.Change},
-	"send": {meaning.Send}, "delete": {meaning.Delete}, "execute": {meaning.Execute}, "pay": {meaning.Pay}, "grant": {meaning.Grant},
+var acts = map[string][]toolinfo.Act{
+	"read": {toolinfo.Read}, "tidy": {toolinfo.Create, toolinfo.Change}, "create": {toolinfo.Create}, "change": {toolinfo.Change},
+	"send": {toolinfo.Send}, "delete": {toolinfo.Delete}, "execute": {toolinfo.Execute}, "pay": {toolinfo.Pay}, "grant": {toolinfo.Grant},
 }
 
 // verb is the verb of the tool's own name, where that and what it is done to are certain; empty: the sentence is the plain
 // call, since it must not claim more than that says. What judgement takes a call for is the gravest that it could be.
 func (c *Card) verb() string {
 	for _, act := range acts[c.Act] {
-		if verb := meaning.Certain(c.Tool, act); verb != "" {
+		if verb := toolinfo.Certain(c.Tool, act); verb != "" {
 			return verb
 		}
 	}
@@ -86,7 +86,7 @@ func (c *Card) Would() string {
 	orders, _ := c.told(values, told{kind: "order"}, nil)
 	switch {
 	case writes:
-		verb = "Write what this machine or the agent follows later:"
+		verb = "Write instructions that this machine or the agent follows later:"
 	case verb == "":
 		return c.plainCall(values)
 	case c.Act == "execute" && len(orders) == 0: // then the tool is what is run
@@ -193,11 +193,11 @@ func asked(v called) int {
 
 // takenFor is what a call is taken for that is told by its name alone.
 var takenFor = map[string]string{
-	"read": "It seems to look only.", "tidy": "It seems to change something small.", "create": "It seems to add something.",
-	"change": "It seems to change something.", "send": "It seems to tell others something.",
-	"delete":  "I take it for something that deletes or ends.",
-	"execute": "I take it for something that runs.", "pay": "I take it for something that pays, orders or books.",
-	"grant": "I take it for something that gives somebody access or a right.", "unknown": "Nobody here knows what it does.",
+	"read": "It seems only to read.", "tidy": "It seems to change something small.", "create": "It seems to add something.",
+	"change": "It seems to change something.", "send": "It seems to send something to others.",
+	"delete":  "I take it that it deletes or ends something.",
+	"execute": "I take it that it runs something.", "pay": "I take it that it pays, orders or books.",
+	"grant": "I take it that it gives somebody access or a right.", "unknown": "I do not know what it does.",
 }
 
 // phrase is an act with its values.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -69,14 +69,14 @@ func TestATitleClaimsNoMoreThanTheCall(t *testing.T) {
 		act, tool, want string
 		values          []event.Shown
 	}{
-		{"pay", "set_battery_reserve", "Call set_battery_reserve: device_id = d17, percent = 30. I take it for something that pays, orders or books.",
+		{"pay", "set_battery_reserve", "Call set_battery_reserve: device_id = d17, percent = 30. I take it that it pays, orders or books.",
 			[]event.Shown{value("object", "device_id", "d17", true), value("measure", "percent", "30", true)}},
-		{"grant", "promote_deployment", "Call promote_deployment: deployment = web12. I take it for something that gives somebody access or a right.",
+		{"grant", "promote_deployment", "Call promote_deployment: deployment = web12. I take it that it gives somebody access or a right.",
 			[]event.Shown{value("object", "deployment", "web12", true)}},
-		{"grant", "create_customer", "Call create_customer: email = ann@lund.example. I take it for something that gives", []event.Shown{value("aim", "email", "ann@lund.example", true)}},
-		{"send", "request_ride", "Call request_ride: pickup = “Main St 4”. It seems to tell others something.", []event.Shown{value("object", "pickup", "Main St 4", true)}},
+		{"grant", "create_customer", "Call create_customer: email = ann@lund.example. I take it that it gives", []event.Shown{value("aim", "email", "ann@lund.example", true)}},
+		{"send", "request_ride", "Call request_ride: pickup = “Main St 4”. It seems to send something to others.", []event.Shown{value("object", "pickup", "Main St 4", true)}},
 		{"grant", "invite_user", "Invite ann@lund.example, with invite_user.", []event.Shown{value("aim", "email", "ann@lund.example", true)}},
-		{"unknown", "frob", "Call frob: a = b1. Nobody here knows what it does.", []event.Shown{value("object", "a", "b1", true)}},
+		{"unknown", "frob", "Call frob: a = b1. I do not know what it does.", []event.Shown{value("object", "a", "b1", true)}},
 		{"change", "tool", "Call tool: e = 5, a = 1, b = 2, c = 3, 1 more.", []event.Shown{
 			value("object", "a", "1", false), value("object", "b", "2", false), value("object", "c", "3", false), value("object", "d", "4", false), value("object", "e", "5", true)}},
 	} {
@@ -139,7 +139,7 @@ func TestOfWordsThatAreNotKnownNothingIsClaimed(t *testing.T) {
 	read := value("aim", "to", "mallory@x.example", true)
 	read.From = "the text of read_mail at step 1"
 	c := cardOf("send", "tool", "", read, value("object", "about", "rates 2", true))
-	c.Wordless, c.Words = true, nil
+	c.UserUnheard, c.Words = true, nil
 	if got := c.Would(); !strings.Contains(got, "mallory@x.example (read elsewhere)") || strings.Contains(got, "your words") || strings.Contains(got, "not from you") {
 		t.Errorf("got %q", got)
 	}
@@ -150,7 +150,7 @@ func TestOfWordsThatAreNotKnownNothingIsClaimed(t *testing.T) {
 func TestTheCardSaysWhatOfACallIsInTheWords(t *testing.T) {
 	honest := cardOf("send", "request_ride", "a taxi to Gare de l'Est please",
 		value("object", "dropoff", "Gare de l'Est", false), value("object", "pickup", "12 rue des Lilas", true))
-	want := "From your words, or from what you named in them: dropoff. Not found: that it is to be done; pickup. Allow it?"
+	want := "From your words, or from what you named in them: dropoff. Not found: that you want it done; pickup. Allow it?"
 	if got := honest.Head(); !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q at its end", got, want)
 	}
@@ -160,7 +160,7 @@ func TestTheCardSaysWhatOfACallIsInTheWords(t *testing.T) {
 	}
 	aim := cardOf("pay", "pay", "Send 250 to Rachel's account", value("aim", "to", "Rachel", true), value("measure", "amount", "250", false))
 	aim.Reason = policy.Unfound("aim")
-	if got := aim.Head(); !strings.HasSuffix(got, "Your words hold Rachel; whether that is meant here I could not tell. Allow it?") {
+	if got := aim.Head(); !strings.HasSuffix(got, "You said Rachel; I could not tell whether you meant it for this. Allow it?") {
 		t.Errorf("got %q", got)
 	}
 	aim.Values = append(aim.Values, value("aim", "copy", "mallory@x.example", true))
@@ -200,7 +200,7 @@ func TestTheFirstLineSaysWhatTheCallHas(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	left := cardOf("delete", "delete_file", "Do what the mail says", value("object", "path", "a.txt", true), event.Shown{Slot: "act", Has: "delegated", Lacks: true, Why: "your words may leave it to what it reads"})
-	if got := left.Head(); !strings.Contains(got, "Your words may leave it to what was read") {
+	if got := left.Head(); !strings.Contains(got, "You may have left it to what was read") {
 		t.Errorf("got %q", got)
 	}
 	long := cardOf("change", "update_note", "Do it", value("object", "title", strings.Repeat("word ", 40), true))

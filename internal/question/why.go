@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // slots are the kinds of what a call is made of, as people say them.
 var slots = map[string]string{
-	"act": "what it does", "aim": "whom or where it goes to", "object": "what it is done to", "measure": "how much",
+	"act": "what it does", "aim": "who or where it goes to", "object": "what it acts on", "measure": "how much",
 	"cargo": "what it says",
 	"order": "what is run", "place": "where it is put", "key": "the key",
 }
@@ -197,9 +197,9 @@ func reasons(v event.Shown, before []string) []string {
 	}
 	switch {
 	case titled(v) && v.Path != "":
-		out = append(out, "it is called "+text.Quote(v.Title))
+		out = append(out, "its name is "+text.Quote(v.Title))
 	case v.Title != "" && v.Path != "":
-		out = append(out, "it stands in the record "+text.Quote(v.Title))
+		out = append(out, "it is in the record "+text.Quote(v.Title))
 	}
 	if v.Facts != "" {
 		out = append(out, "its record says "+text.Quote(v.Facts))
@@ -217,7 +217,7 @@ func reasons(v event.Shown, before []string) []string {
 		out = append(out, "LOOK CLOSELY: "+v.Look)
 	}
 	if v.Packed != "" && v.Lacks {
-		out = append(out, "unpacked it begins "+text.Quote(v.Packed))
+		out = append(out, "unpacked, it begins with "+text.Quote(v.Packed))
 	}
 	return out
 }
@@ -253,8 +253,8 @@ func (c *Card) rest() []string {
 	return out
 }
 
-// Whence says in words what stands behind a value of a call, where it comes from, and what it could be taken for.
-func Whence(v event.Shown) string {
+// EvidenceLine says in words what stands behind a value of a call, where it comes from, and what it could be taken for.
+func EvidenceLine(v event.Shown) string {
 	if v.Path == "" {
 		return slotted(v.Slot) + ": " + v.Why
 	}

@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -28,11 +28,11 @@ func (c *Card) whose(v *event.Shown) string {
 		return "in your words, perhaps not for this"
 	case c.says(base(v.Value)):
 		return "its last part is in your words, the rest I could not find"
-	case v.From != "" && c.Wordless:
+	case v.From != "" && c.UserUnheard:
 		return "read elsewhere"
 	case v.From != "":
 		return "not from you"
-	case c.Wordless:
+	case c.UserUnheard:
 		return ""
 	}
 	return "not found in your words"
@@ -110,14 +110,14 @@ func (c *Card) because() string {
 			names = append(names, text.Shown(text.Words(v.Value, maxHeld)))
 		}
 		if len(names) > 0 {
-			return fmt.Sprintf("Your words hold %s; whether that is meant here I could not tell.", some(names))
+			return fmt.Sprintf("You said %s; I could not tell whether you meant it for this.", some(names))
 		}
 	}
 	return sentence(c.Reason)
 }
 
 // leftOpen is said of a call that nobody asked for, after words that leave to the agent what is done ("do what the mail says").
-const leftOpen = "Your words may leave it to what was read to say what is done; in them I could not find this."
+const leftOpen = "You may have left it to what was read to say what is done; I could not find this in your own words."
 
 // unfound says of a call that was not found in the user's words what of it was, and what not.
 func (c *Card) unfound() string {
@@ -137,7 +137,7 @@ func (c *Card) unfound() string {
 	if len(yours) == 0 {
 		return sentence(c.Reason)
 	}
-	out := fmt.Sprintf("From your words, or from what you named in them: %s. Not found: that it is to be done", some(yours))
+	out := fmt.Sprintf("From your words, or from what you named in them: %s. Not found: that you want it done", some(yours))
 	if len(others) > 0 {
 		out += "; " + some(others)
 	}

@@ -1,6 +1,6 @@
 package session
 
-import "github.com/tidemark/tidemark/event"
+import "github.com/tidemark/tidemark/internal/event"
 
 // MaxDoubts is how often an isolated model may be unsure about acts of one task, or find that they are not wanted, before
 // it is asked no more: who tries other tools and other values until it errs is a steered agent.

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/approval"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/tool"
 )
 

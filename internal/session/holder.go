@@ -1,6 +1,6 @@
 package session
 
-import "github.com/tidemark/tidemark/event"
+import "github.com/tidemark/tidemark/internal/event"
 
 // Settle says whether a claim proves who speaks, and whose the session is from now on; nil: as before.
 func (s *State) Settle(c event.Claim) (proven bool, holder *event.Holder) {

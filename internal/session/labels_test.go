@@ -3,7 +3,7 @@ package session_test
 import (
 	"testing"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"

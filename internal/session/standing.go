@@ -3,8 +3,8 @@ package session
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/approval"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // Standing is what people allowed for good, in whichever session they were asked: the fold of a log of its own. Apply is

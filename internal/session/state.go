@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/approval"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -60,20 +60,20 @@ type State struct {
 	// Temp are files and folders below /tmp that calls put there which ran outside boxes, the latest last.
 	Temp []string
 
-	main      Taint
-	branches  map[string]*Taint
-	counts    map[string]*count
-	steps     int64
-	denied    int64
-	writes    map[string]*Write
-	writeSize int64 // of all of them
-	questions map[string]*evidence
-	cautious  map[string]bool // tools that declare themselves cautioned
-	marks     map[string]int64
-	bounds    []string
-	wordless  bool                 // a door that cannot hear the user began a turn
-	shown     map[tool.Digest]bool // what agents got instead of results that are kept from them; nil: nothing
-	extracted map[tool.Digest]int  // how many values were extracted, by source; nil: none
+	main        Taint
+	branches    map[string]*Taint
+	counts      map[string]*count
+	steps       int64
+	denied      int64
+	writes      map[string]*Write
+	writeSize   int64 // of all of them
+	questions   map[string]*evidence
+	cautious    map[string]bool // tools that declare themselves cautioned
+	marks       map[string]int64
+	bounds      []string
+	userUnheard bool                 // a door that cannot hear the user began a turn
+	shown       map[tool.Digest]bool // what agents got instead of results that are kept from them; nil: nothing
+	extracted   map[tool.Digest]int  // how many values were extracted, by source; nil: none
 }
 
 var _ policy.History = (*State)(nil)
@@ -225,7 +225,7 @@ func (s *State) began(b *event.Began) {
 		s.Kin = b.Kin
 	}
 	s.bind(b.Bounds)
-	s.wordless = s.wordless || b.Wordless
+	s.userUnheard = s.userUnheard || b.UserUnheard
 	s.host(b.HostTools, b.ControlTools)
 	s.said(b.Words, b.Contract)
 	if b.Words {
@@ -256,7 +256,7 @@ func (s *State) host(tools, control []string) {
 
 // WordsUnknown reports whether the user may have said what nobody here has heard: a door that
 // cannot hear them began the session, and no message of theirs is known.
-func (s *State) WordsUnknown() bool { return s.wordless && len(s.Words) == 0 }
+func (s *State) WordsUnknown() bool { return s.userUnheard && len(s.Words) == 0 }
 
 // NextTurn is the name of the turn that begins now: the one the host gives it, or ours.
 func (s *State) NextTurn(given string) (id string, auto bool) {

@@ -10,7 +10,7 @@ package session
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )

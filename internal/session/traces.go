@@ -1,7 +1,7 @@
 package session
 
 import (
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/trust"
 )
 

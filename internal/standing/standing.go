@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/approval"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/session"
 )
 

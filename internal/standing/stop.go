@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // Switch is whether everything is stopped, as its log says. It is safe for concurrent use.

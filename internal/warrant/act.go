@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -35,6 +36,16 @@ func (j *judging) act() (Evidence, string) {
 		return Assented, "you agreed to: " + offer
 	case c.agreed != nil && !c.agreed.Delegates && !j.mild():
 		return Nothing, "I could not find it in what your message asks for"
+	}
+	return j.heard(&r)
+}
+
+// heard is the evidence for an act that the owner's clauses may ask for by themselves.
+func (j *judging) heard(r *request) (Evidence, string) {
+	c := j.c
+	switch {
+	case r.said != "" && c.agreed == nil && !j.plainlyOrdered():
+		return Nothing, "I could not tell that your words order it now"
 	case r.said != "":
 		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: r.said}
 		return Said, "you asked: " + r.said
@@ -43,12 +54,30 @@ func (j *judging) act() (Evidence, string) {
 		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: quote}
 		return Said, "you asked: " + quote
 	}
-	return j.step(&r)
+	return j.step(r)
+}
+
+// plainlyOrdered reports whether the certain reader hears an order for the tool of a call in the messages that count now: for what cannot
+// be taken back by the verb, else of its kind and for what the call has.
+func (j *judging) plainlyOrdered() bool {
+	t := reader.ToolOf(j.c.nameOf(j.m), j.m, j.c.vocabulary)
+	var values []string
+	for i := range j.has {
+		if l := &j.has[i]; l.Quoted && len(l.Text) <= maxNamed {
+			values = append(values, l.Text)
+		}
+	}
+	return slices.ContainsFunc(j.c.spoken[max(0, len(j.c.spoken)-maxAsking):], func(text string) bool {
+		if j.w.Deed.grave() {
+			return reader.Ordered(text, &t, j.c.vocabulary)
+		}
+		return reader.Bidden(text, &t, values, j.said.choices, j.c.vocabulary)
+	})
 }
 
 // prepared reports whether an act of ours made something, or changed it, at the place that a tool is of: what is bought without a word of
 // what it is was put together before.
-func (c *Context) prepared(m *meaning.Meaning) bool {
+func (c *Context) prepared(m *toolinfo.Meaning) bool {
 	for name := range c.ago {
 		if d := deedOf(c.meaning(name)); d != Read && d != Send && serverOf(name) == serverOf(m.Tool) {
 			return true
@@ -72,7 +101,7 @@ func (j *judging) certain() string {
 func (j *judging) step(r *request) (Evidence, string) {
 	c := j.c
 	switch {
-	case (r.acts || j.w.Deed == Tidy && (!r.looks || j.allSaid)) && (r.near || j.tied) && j.mild():
+	case (r.acts && j.w.Deed != Change || j.w.Deed == Tidy && r.orders && (!r.looks || j.allSaid)) && (r.near || j.tied) && j.mild():
 		return Entailed, "a step of what you asked for"
 	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
 		return Delegated, "your words may leave it to what it reads"
@@ -82,10 +111,11 @@ func (j *judging) step(r *request) (Evidence, string) {
 
 // request is what the user's clauses are to a call.
 type request struct {
-	said  string // the clause that asks for it
-	acts  bool   // some clause asks for an act, this one or another
-	looks bool   // some clause asks to be told or shown something: who wanted no more than that gave no act, however small
-	near  bool   // some clause speaks of its thing, or an act of ours was done to such a thing
+	said   string // the clause that asks for it
+	orders bool   // some clause orders something: after questions nothing is done that was not asked for
+	acts   bool   // some clause asks for an act, this one or another
+	looks  bool   // some clause asks to be told or shown something: who wanted no more than that gave no act, however small
+	near   bool   // some clause speaks of its thing, or an act of ours was done to such a thing
 }
 
 func (j *judging) request() request {
@@ -103,6 +133,7 @@ func (j *judging) request() request {
 		if !cl.orders() {
 			continue
 		}
+		r.orders = true
 		r.acts = r.acts || cl.classes.Any(acting)
 		r.looks = r.looks || cl.classes.Any(vocabulary.Read)
 		if strange && j.c.actsOn(cl) && (!j.allSaid || j.w.Deed == Pay && empty[j.c.named(j.m).verb]) {
@@ -148,7 +179,7 @@ func (c *Context) actsOn(cl *clause) bool {
 // mild reports whether a call can be undone and holds nothing that speaks against it. To write over what stands somewhere with words
 // of the agent's is no step of anything: whoever wants that says so. Who names a page and a file beside it may want the one in the other.
 func (j *judging) mild() bool {
-	rewrites := j.composes && j.m.Act == meaning.Change && !j.workspace && !(j.allSaid && j.slots > 0 && j.c.placed())
+	rewrites := j.composes && j.m.Act == toolinfo.Change && !j.workspace && !(j.allSaid && j.slots > 0 && j.c.placed())
 	return !j.loose && !j.textual && !rewrites && !j.w.Deed.graverThan(Change) && !j.c.named(j.m).binds
 }
 

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 // address is the evidence for an address that is asked or written to.
 func (c *Context) address(v string) (Evidence, string) {
-	if origin.Bears(v) && !c.index.Written(v, func(uint64) bool { return true }) {
+	if valueindex.Bears(v) && !c.index.Written(v, func(uint64) bool { return true }) {
 		if c.index.SaidHost(v) && c.spelledSo(v) {
 			return Said, "you named the host"
 		}
@@ -34,11 +34,11 @@ func (c *Context) knownAddress(v string) (Evidence, string) {
 	}
 	f := c.index.Of(v)
 	switch f.Class {
-	case origin.Anchored, origin.Field:
+	case valueindex.Anchored, valueindex.Field:
 		if !c.contested(v, false) {
 			return Followed, "a field of what was looked up"
 		}
-	case origin.Text:
+	case valueindex.Text:
 		switch {
 		case c.agreed != nil && c.agreed.Opens == "linked" && f.Named && !c.placed() && !strings.ContainsAny(v, "?&="):
 			return Followed, "you want the links in it followed"
@@ -68,7 +68,7 @@ func (c *Context) saidRest(v string) bool {
 	if err != nil {
 		return false
 	}
-	if f := c.index.Of(v); f.Class >= origin.Text && !f.Perhaps {
+	if f := c.index.Of(v); f.Class >= valueindex.Text && !f.Perhaps {
 		return u.RawQuery == "" && (c.pointedAt(u) || c.says(links))
 	}
 	return all(tokens(u.Path), func(t string) bool { return pathWords[t] }) && searches(u, c.mine)
@@ -121,11 +121,11 @@ func all(words []string, are func(string) bool) bool {
 // pointedAt reports whether the user named the host of an address alone, or something beside or above it there.
 func (c *Context) pointedAt(u *url.URL) bool {
 	for _, said := range c.spoken {
-		for _, p := range origin.Targets(said) {
+		for _, p := range valueindex.Targets(said) {
 			link := p.Text
-			if p.Kind == origin.Host {
+			if p.Kind == valueindex.Host {
 				link = "https://" + link
-			} else if p.Kind != origin.URL {
+			} else if p.Kind != valueindex.URL {
 				continue
 			}
 			if named, err := url.Parse(link); err == nil && strings.EqualFold(named.Host, u.Host) && besideOrBelow(named.Path, u.Path) {
@@ -183,7 +183,7 @@ func (j *judging) listed(v string) bool {
 		return true
 	}
 	f := j.c.index.Of(v)
-	field := f.Class == origin.Field || f.Class == origin.Anchored
+	field := f.Class == valueindex.Field || f.Class == valueindex.Anchored
 	return field && !j.c.contested(v, false) || j.c.servers.Says(serverOf(j.m.Tool), v)
 }
 
@@ -247,8 +247,8 @@ func isHost(s string) bool {
 	if strings.Contains(s, " ") || !strings.Contains(s, ".") && !strings.Contains(s, ":") {
 		return false // most values
 	}
-	p := origin.Targets(s)
-	return len(p) == 1 && (p[0].Kind == origin.Host || p[0].Kind == origin.URL) && p[0].Start == 0 && p[0].End == len(s)
+	p := valueindex.Targets(s)
+	return len(p) == 1 && (p[0].Kind == valueindex.Host || p[0].Kind == valueindex.URL) && p[0].Start == 0 && p[0].End == len(s)
 }
 
 var tlds = list("tlds")

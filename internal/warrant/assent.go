@@ -2,10 +2,11 @@ package warrant
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/internal/warrant/visible"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
@@ -21,7 +22,7 @@ const (
 // is none: "ok" to a summary agrees to nothing that stands in it.
 type proposal struct {
 	heard heard
-	index *origin.Index
+	index *valueindex.Index
 }
 
 // Answered notes what the agent said to the user at the end of a turn. It counts only if the
@@ -44,10 +45,11 @@ func (c *Context) Answered(text string) []byte {
 func (c *Context) agree(text string) {
 	said, seen := visible.LastSentence(c.proposed)
 	c.proposed, c.assented = "", nil
-	if !seen || !strings.HasSuffix(said, "?") && !strings.HasSuffix(said, "？") && !strings.HasSuffix(said, "؟") || !c.assents(text) {
+	asks := strings.HasSuffix(said, "?") || strings.HasSuffix(said, "？") || strings.HasSuffix(said, "؟")
+	if !seen || !asks || !c.assents(text) || !c.plainOffer(said) {
 		return
 	}
-	p := &proposal{heard: heard{vocabulary: c.vocabulary, stems: map[string]bool{}}, index: origin.New(maxProposal * 4)}
+	p := &proposal{heard: heard{vocabulary: c.vocabulary, stems: map[string]bool{}}, index: valueindex.New(maxProposal * 4)}
 	u := reader.Utter(said)
 	p.heard.hear(&u)
 	acts := 0
@@ -62,6 +64,41 @@ func (c *Context) agree(text string) {
 	p.index.User(u.Words)
 	c.assented = p
 }
+
+var offering, offeringWithin = list("offering"), lists.Lines("offering_within")
+
+// plainOffer reports whether a question asks whether to do something, and nothing else: it begins as offers do, it denies and excepts
+// nothing, and it leaves no choice. "You do not want me to, do you?" is answered yes by who does not.
+func (c *Context) plainOffer(said string) bool {
+	for _, w := range c.vocabulary.Words(said) {
+		if w.Gram&(vocabulary.Negation|vocabulary.Exception|vocabulary.Dissent|vocabulary.Condition) != 0 || ors[w.Text] {
+			return false
+		}
+	}
+	low := strings.ToLower(said)
+	for part := range strings.FieldsFuncSeq(low, func(r rune) bool { return strings.ContainsRune(",;:.–—¿¡(\"", r) }) {
+		words := strings.Fields(part)
+		for len(words) > 0 && leading[words[0]] {
+			words = words[1:]
+		}
+		for n := 1; n <= min(len(words), longestOffer); n++ {
+			if offering[strings.Join(words[:n], "_")] {
+				return true
+			}
+		}
+	}
+	for _, line := range offeringWithin {
+		if slices.ContainsFunc(line, func(w string) bool { return strings.Contains(low, strings.ReplaceAll(w, "_", " ")) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// longestOffer is how many words an offer begins with at most.
+const longestOffer = 5
+
+var leading = list("offer_leads")
 
 // assents reports whether a message agrees and says nothing else: it is short, says yes, says no nowhere, and names nothing.
 func (c *Context) assents(text string) bool {
@@ -79,11 +116,11 @@ func (c *Context) assents(text string) bool {
 
 // agreedTo reports whether the user agreed to a proposal that names a value. Whom something goes to must be somebody that a
 // record of theirs names as well: a yes brings in nobody new.
-func (c *Context) agreedTo(v string, f *origin.Finding, aim bool) bool {
+func (c *Context) agreedTo(v string, f *valueindex.Finding, aim bool) bool {
 	if c.assented == nil || !c.assented.index.Said(v) {
 		return false
 	}
-	known := f.Class == origin.Field || f.Class == origin.Anchored
+	known := f.Class == valueindex.Field || f.Class == valueindex.Anchored
 	return !aim || known && !f.Authored && !c.contested(v, true)
 }
 
@@ -102,12 +139,37 @@ func (j *judging) assented() string {
 			}
 		}
 	}
+	if p.rivals(j.args.Raw()) {
+		return ""
+	}
 	for i := range p.heard.clauses {
 		if cl := &p.heard.clauses[i]; j.fits(j.asks(cl)) { // an offer is mostly put as a question
 			return cl.text
 		}
 	}
 	return ""
+}
+
+// rivals reports whether a proposal names two things of a kind, of which the call has one: then the yes may be to the other.
+func (p *proposal) rivals(args []byte) bool {
+	low := strings.ToLower(string(args))
+	var has, lacks [vocabulary.Email + 1]bool
+	for i := range p.heard.clauses {
+		for _, w := range p.heard.vocabulary.Words(p.heard.clauses[i].text) {
+			if strings.Contains(low, w.Text) {
+				has[w.Kind] = true
+			} else {
+				lacks[w.Kind] = true
+			}
+		}
+	}
+	has[vocabulary.Plain] = false // of addresses, numbers and ids
+	for kind := range has {
+		if has[kind] && lacks[kind] {
+			return true
+		}
+	}
+	return false
 }
 
 // offered says that the act is one that the user agreed to: an item of its own, for once.

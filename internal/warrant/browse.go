@@ -1,13 +1,18 @@
 package warrant
 
 import (
+	"cmp"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/page"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -22,6 +27,9 @@ var (
 	shows    = list("shows")
 	turning  = list("turning")
 	sheets   = list("sheets")
+	choosing = list("choosing")
+
+	loggingIn = list("logging_in")
 )
 
 // points reports whether every word of a tool's name is one of pages and pointing: one word more, and it is a
@@ -39,7 +47,7 @@ func points(words []string) bool {
 
 // pageParam reports whether a parameter is one of those that a step on a page takes.
 func pageParam(path string) bool {
-	for _, w := range leaves.NameWords(path) {
+	for _, w := range arguments.NameWords(path) {
 		if !elements[w] && !typing[w] && !paging[w] {
 			return false
 		}
@@ -61,8 +69,8 @@ func browser(name string) string {
 
 // shown keeps what a browser's tools print of a page. Tools with one word more in their names are of something else,
 // and print what anybody wrote.
-func (c *Context) shown(m *meaning.Meaning, values []leaves.Leaf, content []byte) {
-	for _, w := range leaves.NameWords(unprefixed(m.Tool)) {
+func (c *Context) shown(m *toolinfo.Meaning, values []arguments.Leaf, content []byte) {
+	for _, w := range arguments.NameWords(unprefixed(m.Tool)) {
 		if !pointing[w] && !paging[w] && !showing[w] {
 			return
 		}
@@ -112,7 +120,7 @@ const mostBrowsers = 16 // that are told apart
 
 // browses judges what is done to an element of a page by what the page calls the element, and by what
 // is typed; it reports whether the call is such a one. What the agent calls it says nothing.
-func (j *judging) browses(values []leaves.Leaf) bool {
+func (j *judging) browses(values []arguments.Leaf) bool {
 	if !j.tool().points {
 		return false
 	}
@@ -130,8 +138,13 @@ func (j *judging) browses(values []leaves.Leaf) bool {
 	on := j.pointed(values)
 	for i := range values {
 		switch l, name := &values[i], strings.ToLower(values[i].Path); {
-		case strings.HasSuffix(name, "text") || strings.HasSuffix(name, "value") || name == "key" || name == "values":
-			j.typed(l, on.field(values, i))
+		case name == "submit" && l.Text == "true" && j.c.argued && !on.searches && !j.c.user.wants(acting):
+			j.w.raise(Change)
+			j.w.add(Act, l.Path, l.Text, Nothing, "it sends what stands on the page, and I found nothing in your words that is to be sent")
+		case putsAt(name) || name == "key":
+			label := on.field(values, i)
+			j.typed(l, label)
+			j.chooses(l, on.choices[label] || strings.HasPrefix(name, "values"))
 		}
 	}
 	switch {
@@ -145,31 +158,41 @@ func (j *judging) browses(values []leaves.Leaf) bool {
 		j.w.add(Act, "", j.m.Tool, Nothing, "I could not find what the page calls it in your words")
 	case on.vague:
 		j.w.raise(Change)
-		j.w.add(Act, "", j.m.Tool, Nothing, "it does not say what it does, and I could not find it in your words")
+		j.w.add(Act, "", j.m.Tool, Nothing, "not all that the page calls it is in your words")
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "a step on the page, and what it is called promises nothing you did not ask for")
 	}
 	return true
 }
 
+// putsAt reports whether a parameter of a step holds what is put into a field.
+func putsAt(name string) bool {
+	return strings.HasSuffix(name, "text") || strings.HasSuffix(name, "value") || strings.HasPrefix(name, "values")
+}
+
 // pointedAt is what a call points at on a page.
 type pointedAt struct {
 	promises vocabulary.Classes // grave acts that it promises
 	unknown  bool               // nobody knows what one of them is
-	vague    bool               // one does something, nobody knows what, and the user only wants to look
+	vague    bool               // one does something that the user has no words for
+	puts     bool               // something is put there
+	searches bool               // one is a field to search with
 	labels   map[string]string  // of fields, by their references
+	choices  map[string]bool    // labels of fields that something is chosen in
 }
 
 // pointed finds what a call points at: by reference in what the page printed, or by a selector, which says itself what
 // is looked for. A place on the screen is known to nobody.
-func (j *judging) pointed(values []leaves.Leaf) pointedAt {
-	on := pointedAt{labels: map[string]string{}, unknown: true}
+func (j *judging) pointed(values []arguments.Leaf) pointedAt {
+	on := pointedAt{labels: map[string]string{}, choices: map[string]bool{}, unknown: true}
+	on.puts = slices.ContainsFunc(values, func(l arguments.Leaf) bool { return putsAt(strings.ToLower(l.Path)) })
 	shown := j.c.pages[browser(j.m.Tool)]
 	for i := range values {
 		l := &values[i]
 		switch name := strings.ToLower(l.Path); {
 		case name == "selector" && on.unknown:
 			on.unknown, on.promises = false, on.promises|j.c.label(l.Text)
+			on.searches = on.searches || j.c.looksFor(l.Text)
 		case name == "element" || name == "x" || !elements[name]:
 		default:
 			e, known := page.Element{}, false
@@ -177,22 +200,45 @@ func (j *judging) pointed(values []leaves.Leaf) pointedAt {
 				e, known = shown.At(l.Text)
 			}
 			if !known && l.Quoted && len(l.Text) > 1 && j.c.index.Said(l.Text) {
-				known = true // they pointed at it themselves
+				on.unknown, on.labels[l.Text] = false, "" // they pointed at it themselves
+				continue
 			}
 			if !known || speechless(&e) {
 				return pointedAt{unknown: true}
 			}
 			on.unknown, on.labels[l.Text] = false, e.Label
-			if !holding[e.Role] { // who writes into a field called "pay" has not paid
-				on.promises |= j.c.label(e.Label)
-			}
-			if !shows[e.Role] && !holding[e.Role] && !j.c.user.wants(acting) {
-				on.promises |= j.c.acts(e.Label)
-				on.vague = on.vague || on.promises == 0 && !j.c.spokenLabel(e.Label)
-			}
+			on.note(j, &e)
 		}
 	}
 	return on
+}
+
+// note takes in what the page says of one element.
+func (on *pointedAt) note(j *judging, e *page.Element) {
+	c := j.c
+	on.searches = on.searches || e.Role == "searchbox" || c.looksFor(e.Label)
+	switch {
+	case holding[e.Role]: // who writes into a field called "pay" has not paid
+		return
+	case choosing[e.Role] && on.puts:
+		on.choices[e.Label] = true
+		return
+	}
+	on.promises |= c.label(e.Label)
+	if shows[e.Role] {
+		on.vague = on.vague || c.unwished(e.Label)
+		return
+	}
+	if !c.user.wants(acting) {
+		on.promises |= c.acts(e.Label)
+	}
+	on.vague = on.vague || !c.spokenLabel(e.Label) && !(c.trusts(browser(j.m.Tool)) && logsIn(e.Label))
+}
+
+// logsIn reports whether an element only lets somebody in, by all of its words.
+func logsIn(label string) bool {
+	words := tokens(label)
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !loggingIn[w] })
 }
 
 // speechless reports whether an element does something and is called by signs only.
@@ -201,7 +247,7 @@ func speechless(e *page.Element) bool {
 }
 
 // field is what the page calls the field that a value is put into; empty where it is not known.
-func (on *pointedAt) field(values []leaves.Leaf, at int) string {
+func (on *pointedAt) field(values []arguments.Leaf, at int) string {
 	if !strings.Contains(values[at].Path, "[]") {
 		for _, label := range on.labels {
 			return label // there is one
@@ -263,19 +309,77 @@ func (c *Context) acts(text string) vocabulary.Classes {
 	return out
 }
 
-// spokenLabel reports whether who only wants to look may press what a page calls so: the user has a word of it, it says that it shows
-// something, or it only turns pages and folds. "Continue" goes on with whatever stands beside it.
+// spokenLabel reports whether an element may be pressed by what the page calls it: each of its words is the user's, or one that turns
+// pages, folds or shows something, and it has one of those. A word for more than one, a denial and an act must be the user's. "Continue"
+// goes on with whatever stands beside it, and so does "OK".
 func (c *Context) spokenLabel(label string) bool {
+	meant, looks := 0, false
 	words := c.vocabulary.Words(label)
-	turns, paged := len(words) > 0, false
-	for _, w := range words {
-		if len(w.Text) > 2 && w.Gram == 0 && c.user.stems[w.Stem] || c.vocabulary.ClassesOf(w).Any(vocabulary.Read) {
+	for i := range words {
+		w := &words[i]
+		classes := c.vocabulary.ClassesOf(*w)
+		switch {
+		case w.Gram&(vocabulary.Negation|vocabulary.Exception|vocabulary.Dissent) != 0:
+			return false
+		case turning[w.Text], sheets[w.Text], c.spokenWord(w):
+			meant++
+		case w.Gram.Has(vocabulary.Quantity):
+			return false
+		case w.Gram&^vocabulary.Whole != 0, w.Kind == vocabulary.Number:
+		case utf8.RuneCountInString(w.Text) <= 2 && w.Text[0] < utf8.RuneSelf:
+		case classes.Any(vocabulary.Read) && !classes.Any(acting):
+			looks = true
+			meant++
+		case looks && len(w.Acts) == 0: // it shows something
+		default:
+			return false
+		}
+	}
+	return meant > 0
+}
+
+// harmlessActs are those of which a page may have another word than the user.
+const harmlessActs = vocabulary.Create | vocabulary.Tidy | vocabulary.Publish | vocabulary.Send | vocabulary.Read
+
+// spokenWord reports whether the user has a word that a page uses, and denies nothing with it. An act must be one that they order, or of
+// the class of such a one.
+func (c *Context) spokenWord(w *vocabulary.Word) bool {
+	act := len(w.Acts) > 0 && len(w.Things) == 0
+	if classes := c.vocabulary.ClassesOf(*w); act && classes.Any(acting) && classes&^harmlessActs == 0 && c.user.wants(classes&acting) {
+		return true
+	}
+	for _, cl := range c.user.scope() {
+		if cl.denies || act && !cl.orders() {
+			continue
+		}
+		named := cl.stems.has(w.Stem) || cl.stems.has(w.Text) || slices.ContainsFunc(w.Things, cl.things.has)
+		if named || cl.orders() && slices.ContainsFunc(w.Acts, cl.acts.has) {
 			return true
 		}
-		paged = paged || sheets[w.Text]
-		turns = turns && turning[w.Text]
 	}
-	return turns || paged
+	return false
+}
+
+// unwished reports whether what leads somewhere is called by an act that the user does not want: its first word is one, and no thing.
+func (c *Context) unwished(label string) bool {
+	words := c.vocabulary.Words(label)
+	for i := range words {
+		w := &words[i]
+		if w.Gram != 0 && len(w.Acts) == 0 {
+			continue
+		}
+		classes := c.vocabulary.ClassesOf(*w)
+		return len(words) > i+1 && classes.Any(acting) && !classes.Any(vocabulary.Read) && len(w.Things) == 0 && !c.spokenLabel(label)
+	}
+	return false
+}
+
+// looksFor reports whether a field is one to search with.
+func (c *Context) looksFor(label string) bool {
+	return slices.ContainsFunc(c.vocabulary.Words(label), func(w vocabulary.Word) bool {
+		classes := c.vocabulary.ClassesOf(w)
+		return classes.Any(vocabulary.Read) && !classes.Any(acting)
+	})
 }
 
 // wants reports whether the user asks for an act of some classes.
@@ -290,8 +394,8 @@ func (h *heard) wants(classes vocabulary.Classes) bool {
 
 // typed judges what is put into a field of a page: the agent's own words are fine, those of
 // a text that others wrote are not. Where the page calls the field one for a secret, that is what it holds.
-func (j *judging) typed(l *leaves.Leaf, label string) {
-	if label != "" && l.Text != "" && meaning.Of(tool.Definition{Name: j.m.Tool}).Unseen(label).Role == meaning.Credential {
+func (j *judging) typed(l *arguments.Leaf, label string) {
+	if label != "" && l.Text != "" && toolinfo.Of(tool.Definition{Name: j.m.Tool}).Unseen(label).Role == toolinfo.Credential {
 		e, why := j.key(l.Text)
 		if e >= Entailed && j.c.argued && !j.c.trusts(browser(j.m.Tool)) {
 			e, why = Nothing, "you did not speak of the place that it is given to"
@@ -305,5 +409,54 @@ func (j *judging) typed(l *leaves.Leaf, label string) {
 	if e, why := j.evidence(l.Text, false); e == Nothing && j.c.inText(l.Text) {
 		j.w.raise(Change)
 		j.slot(Object, l.Path, l.Text, e, why)
+	}
+	j.gives(l)
+}
+
+// gives judges the addresses, accounts and sums that are put into a field: those are the user's to give, whether or not they stand on the
+// page. Others of one digit are how many there are to be, where something is ordered.
+func (j *judging) gives(l *arguments.Leaf) {
+	if !j.c.argued || j.c.index.Said(l.Text) {
+		return
+	}
+	for _, p := range valueindex.Targets(l.Text) {
+		if p.Kind == valueindex.Host && !knownTLD(p.Text) {
+			continue
+		}
+		e, why := j.evidence(p.Text, false)
+		if p.Kind == valueindex.URL || p.Kind == valueindex.Host {
+			e, why = j.c.carried(p.Text)
+		}
+		if e < Followed {
+			j.w.raise(Change)
+			j.slot(Aim, l.Path, p.Text, Nothing, cmp.Or(why, "I could not find it in your words"))
+			return
+		}
+	}
+	sum := strings.TrimFunc(l.Text, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Sc, r) })
+	if !wholeSum.MatchString(sum) || len(sum) == 1 && j.c.user.wants(acting) || j.counted(sum) || j.c.saidNow(sum) {
+		return
+	}
+	if e, why := j.evidence(sum, false); e == Nothing && j.c.index.Of(sum).Class == valueindex.Unseen {
+		j.w.raise(Change)
+		j.slot(Measure, l.Path, l.Text, Nothing, cmp.Or(why, "I could not find this number in your words"))
+	}
+}
+
+// wholeSum is a number and nothing else.
+var wholeSum = regexp.MustCompile(`^\d+(?:[.,']\d+)*$`)
+
+// chooses judges what is chosen in a field: each of its words is the user's.
+func (j *judging) chooses(l *arguments.Leaf, choice bool) {
+	if !choice || !j.c.argued || j.c.index.Said(l.Text) {
+		return
+	}
+	words := j.c.vocabulary.Words(l.Text)
+	for i := range words {
+		if w := &words[i]; w.Kind == vocabulary.Plain && w.Gram == 0 && len(w.Text) > 2 && !j.c.spokenWord(w) {
+			j.w.raise(Change)
+			j.slot(Object, l.Path, l.Text, Nothing, "it is chosen on the page, and I could not find it in your words")
+			return
+		}
 	}
 }

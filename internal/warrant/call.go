@@ -1,15 +1,17 @@
 package warrant
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/reckon"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -43,19 +45,19 @@ const choiceLength = 24 // of the longest text that may be a choice
 const grave = vocabulary.Delete | vocabulary.Pay | vocabulary.Grant
 
 // listen takes from the values of a call what they say of it.
-func (j *judging) listen(values []leaves.Leaf) {
+func (j *judging) listen(values []arguments.Leaf) {
 	c := j.c
 	for i := range values {
 		l := &values[i]
 		p := j.resolve(l)
 		name := l.Path[strings.LastIndexByte(l.Path, '.')+1:]
-		if !idNames[leaves.LastWord(name)] && len(name) < 40 {
+		if !idNames[arguments.LastWord(name)] && len(name) < 40 {
 			j.said.nouns = append(j.said.nouns, c.wordsOf(name)...)
 		}
 		if !l.Quoted || len(l.Text) > choiceLength || strings.ContainsAny(l.Text, " @/.") {
 			continue
 		}
-		if p.Role != meaning.Control && !p.Chooses && !p.Decides {
+		if p.Role != toolinfo.Control && !p.Chooses && !p.Decides {
 			continue
 		}
 		for _, w := range c.wordsOf(l.Text) {
@@ -91,7 +93,7 @@ func (j *judging) asks(cl *clause) match {
 }
 
 // texts are what a call asked for.
-func texts(values []leaves.Leaf) []string {
+func texts(values []arguments.Leaf) []string {
 	var out []string
 	for i := range values {
 		out = append(out, values[i].Text)
@@ -100,19 +102,19 @@ func texts(values []leaves.Leaf) []string {
 }
 
 // formal are the values of a call that choose nothing of their own: how many, a day, and one of what the schema lists.
-func formal(m *meaning.Meaning, values []leaves.Leaf) []string {
-	is := func(l *leaves.Leaf) bool {
+func formal(m *toolinfo.Meaning, values []arguments.Leaf) []string {
+	is := func(l *arguments.Leaf) bool {
 		p, _ := m.Param(l.Path)
 		switch {
 		case l.Flag, p.Listed != nil && slices.Contains(p.Listed.Values, l.Text):
 			return true
-		case idNames[leaves.LastWord(l.Path)]:
+		case idNames[arguments.LastWord(l.Path)]:
 			return false
 		}
 		return !l.Quoted || datish.MatchString(l.Text) && len(l.Text) <= 32
 	}
 	chosen := func(text string) bool {
-		return slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Text == text && !is(&l) })
+		return slices.ContainsFunc(values, func(l arguments.Leaf) bool { return l.Text == text && !is(&l) })
 	}
 	var out []string
 	for i := range values {
@@ -127,31 +129,105 @@ func formal(m *meaning.Meaning, values []leaves.Leaf) []string {
 type offer struct {
 	mandate *mandate.Mandate // of one item, whose values may stand anywhere in them
 	parts   []part
+	halves  []part              // the same for figures: what is denied, and what gives several to several things, by itself
+	listed  []part              // what an order of theirs says behind a colon
+	pieces  [][]*mandate.Source // what one order gives to each of several
+	denied  [][]string          // the words of what is not to be
+	now     *mandate.Mandate    // the item of the messages that count now alone; nil: there are no others
+	spared  []string            // what they want left as it is
+	orders  []*mandate.Source   // what their orders say besides
+
+	results    *reckon.Results // what their words work out; nil: nobody asked
+	hundredths []string        // numbers of theirs with a sign for percent behind them
 }
 
 // part is a clause of them.
 type part struct {
 	reader.Part
 
-	words *mandate.Source
+	words   *mandate.Source
+	now     bool            // it is of a message that counts now
+	later   bool            // and that goes on with the one before it
+	sums    []string        // its numbers that are sums
+	counts  []string        // those that say how much or how many
+	all     []string        // all of them
+	days    mandate.Moments // its days and times
+	content []string        // its words for things
 }
 
 // given is what the messages which count now offer for a tool.
 func (c *Context) given(t *reader.Tool) *offer {
 	said := c.spoken[max(0, len(c.spoken)-maxAsking):]
-	it := mandate.Item{Tool: t.Name, Quote: strings.Join(said, "\n"), Worded: true, Args: map[string][]mandate.Source{}}
+	from := len(said) - max(1, len(c.asking))
 	var out offer
+	for i, text := range said {
+		for _, p := range reader.Parts(text, t, c.vocabulary) {
+			out.parts = append(out.parts, part{Part: p, words: mandate.Phrase(p.Words)})
+		}
+		for _, p := range reader.Halves(text, t, c.vocabulary) {
+			out.halves = append(out.halves, c.partOf(p, i >= from, i > from))
+		}
+		for _, p := range reader.Listed(text, t, c.vocabulary) {
+			out.listed = append(out.listed, part{Part: p, words: mandate.Phrase(p.Words)})
+		}
+		for _, list := range reader.Pieces(text, t, c.vocabulary) {
+			var pieces []*mandate.Source
+			for _, words := range list {
+				pieces = append(pieces, mandate.Phrase(words))
+			}
+			out.pieces = append(out.pieces, pieces)
+		}
+		for _, words := range reader.Denied(text, c.vocabulary) {
+			out.denied = append(out.denied, tokens(words))
+		}
+	}
+	for _, text := range c.asking {
+		for _, m := range hundredth.FindAllStringSubmatch(text, -1) {
+			out.hundredths = append(out.hundredths, m[1])
+		}
+		spared, orders := reader.Spares(text, t, c.vocabulary)
+		out.spared = append(out.spared, spared...)
+		for _, words := range orders {
+			out.orders = append(out.orders, mandate.Phrase(words))
+		}
+	}
+	out.mandate = c.itemOf(t, said)
+	if n := c.counting(t); n < len(said) {
+		out.now = c.itemOf(t, said[len(said)-n:])
+	}
+	return &out
+}
+
+var hundredth = regexp.MustCompile(`(\d+(?:[.,]\d+)?)\s?%`)
+
+// itemOf is a mandate of one item: of all that some messages say for a tool.
+func (c *Context) itemOf(t *reader.Tool, said []string) *mandate.Mandate {
+	it := mandate.Item{Tool: t.Name, Quote: strings.Join(said, "\n"), Worded: true, Args: map[string][]mandate.Source{}}
 	for _, text := range said {
 		for name, list := range reader.Give(text, t, c.vocabulary) {
 			it.Args[name] = append(it.Args[name], list...)
 		}
-		for _, p := range reader.Parts(text, t, c.vocabulary) {
-			out.parts = append(out.parts, part{p, mandate.Phrase(p.Words)})
-		}
 	}
 	it.Index()
-	out.mandate = &mandate.Mandate{Items: []mandate.Item{it}, Reads: said}
-	return &out
+	return &mandate.Mandate{Items: []mandate.Item{it}, Reads: said}
+}
+
+// sparedByName takes from the values of a call what speaks for them where the owner wants them left as they are, and no order of theirs
+// names them besides: by the value itself, or by what its record is called.
+func (j *judging) sparedByName(o *offer, call *mandate.Call) {
+	for i := range call.Values {
+		v := &call.Values[i]
+		if len(o.spared) == 0 || v.Flag || v.Role == mandate.Text || len(v.Text) > maxNamed || j.bound(v.Path) {
+			continue
+		}
+		ordered := slices.ContainsFunc(o.orders, func(s *mandate.Source) bool { return names(s, v.Text) })
+		thing := v.Role == mandate.Object || v.Role == mandate.Aim
+		if !ordered && slices.ContainsFunc(o.spared, func(words string) bool {
+			return names(mandate.Phrase(words), v.Text) || thing && j.c.records.All().Excepts(v.Text, words)
+		}) {
+			j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: "your words leave it out"})
+		}
+	}
 }
 
 // maxNamed is how many bytes of a value may name what a call is about. A longer one is a text, which may hold any word.
@@ -163,8 +239,9 @@ const maxNamed = 80
 func (j *judging) chosenElsewhere(o *offer, call *mandate.Call) {
 	for i := range call.Values {
 		v := &call.Values[i]
-		chooses := len(v.Choices) > 0 || v.Role == mandate.Measure && choice.MatchString(v.Text)
-		if !chooses || v.Flag || j.bound(v.Path) || !call.Grave && v.Role != mandate.Aim && !j.c.isAct(v.Text) {
+		chooses := len(v.Choices) > 0 || v.Role == mandate.Measure || j.decides(v)
+		plain := len(v.Choices) > 0 || len(v.Text) <= choiceLength && oneWord.MatchString(v.Text)
+		if !chooses || !plain || v.Flag || j.bound(v.Path) || !call.Grave && v.Role != mandate.Aim && !j.decides(v) && !j.c.isAct(v.Text) {
 			continue
 		}
 		if o.elsewhere(v.Text, call) {
@@ -172,6 +249,17 @@ func (j *judging) chosenElsewhere(o *offer, call *mandate.Call) {
 		}
 	}
 }
+
+// decides reports whether a parameter says how a thing is to stand, or who may do what with it: a role, a state, a mode.
+func (j *judging) decides(v *mandate.Value) bool {
+	p := j.resolve(&arguments.Leaf{Path: v.Path, Text: v.Text, Quoted: true})
+	return v.Decides || p.Decides || conditions[arguments.LastWord(v.Path)]
+}
+
+var conditions = list("conditions")
+
+// oneWord is a choice of one word, in whatever letters.
+var oneWord = regexp.MustCompile(`^[\pL\pM]+(?:[_-][\pL\pM]+)*$`)
 
 // isAct reports whether a choice has a word for something that is done: "closed", "archived".
 func (c *Context) isAct(value string) bool {
@@ -188,7 +276,7 @@ func (o *offer) elsewhere(value string, call *mandate.Call) bool {
 	has := func(word string) bool {
 		said := mandate.Phrase(word)
 		return slices.ContainsFunc(call.Values, func(v mandate.Value) bool {
-			return len(v.Text) <= maxNamed && (mandate.Phrase(v.Text).Chooses(word) || said.Chooses(v.Text))
+			return len(v.Text) <= maxNamed && v.Text != value && (mandate.Phrase(v.Text).Chooses(word) || said.Chooses(v.Text))
 		})
 	}
 	other := func(word string) bool { return !mandate.Phrase(word).Chooses(value) && !has(word) }
@@ -206,59 +294,168 @@ func (o *offer) elsewhere(value string, call *mandate.Call) bool {
 	return apart
 }
 
-// summedElsewhere takes from the sums of a call what speaks for them, where the owner says the number of something else: the clause that
-// names whom the call is for has a number of its own.
-func (j *judging) summedElsewhere(o *offer, call *mandate.Call) {
+// crossed takes from a value of a call what speaks for it where one order gives several things to several, and what the call puts together
+// stands apart there: who wants the contract sent to Ann and the list to Paul sends Paul no contract.
+func (j *judging) crossed(o *offer, call *mandate.Call) {
+	for _, pieces := range o.pieces {
+		for i := range call.Values {
+			a := &call.Values[i]
+			for k := range call.Values {
+				if b := &call.Values[k]; k != i && parted(pieces, a, b) {
+					j.unbind(&mandate.Missing{Path: a.Path, Value: a.Text, Role: a.Role, Why: whyOfOthers})
+					break
+				}
+			}
+		}
+	}
+}
+
+// parted reports whether the pieces of an order name two values of a call, and none of them both.
+func parted(pieces []*mandate.Source, a, b *mandate.Value) bool {
+	if a.Flag || b.Flag || len(a.Text) > maxNamed || len(b.Text) > maxNamed {
+		return false
+	}
+	first, second := false, false
+	for _, p := range pieces {
+		one, other := names(p, a.Text), names(p, b.Text)
+		if one && other {
+			return false
+		}
+		first, second = first || one, second || other
+	}
+	return first && second
+}
+
+// maxSided bounds how many values of a call are asked whether they stand in each other's places.
+const maxSided = 24
+
+// exchanged takes from two values of a call what speaks for them, where their parameters could take either and the words do not say which
+// is whose, or say it the other way round: what goes from giro to savings does not come from savings.
+func (j *judging) exchanged(call *mandate.Call) {
+	var list []int
 	for i := range call.Values {
 		v := &call.Values[i]
-		if v.Role == mandate.Measure && v.Sum && !j.bound(v.Path) && o.sumOfOthers(v, call) {
-			j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: "your words say it of something else"})
+		named := v.Role == mandate.Aim || v.Role == mandate.Object || v.Role == mandate.Measure || v.Role == mandate.Text
+		if named && !v.Flag && v.Text != "" && len(v.Text) <= maxNamed && len(list) < maxSided && !j.bound(v.Path) {
+			list = append(list, i)
+		}
+	}
+	for n, i := range list {
+		for _, k := range list[n+1:] {
+			if why := j.changedPlaces(&call.Values[i], &call.Values[k]); why != "" {
+				for _, v := range []*mandate.Value{&call.Values[i], &call.Values[k]} {
+					j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: why})
+				}
+			}
 		}
 	}
 }
 
-func (o *offer) sumOfOthers(v *mandate.Value, call *mandate.Call) bool {
-	sum := plainSum(v.Text)
-	stated, other := false, false
-	for i := range o.parts {
-		p := &o.parts[i]
-		figures := figuresIn.FindAllString(p.Words, -1)
-		says := slices.ContainsFunc(figures, func(f string) bool { return plainSum(f) == sum })
-		switch {
-		case says && (p.Refers || slices.Contains(p.Params, v.Path) || p.isFor(call)):
-			return false
+// changedPlaces is why two values of a call may stand in each other's places; empty: they do not.
+func (j *judging) changedPlaces(a, b *mandate.Value) string {
+	slot := func(v *mandate.Value) *reader.Slot {
+		p := j.resolve(&arguments.Leaf{Path: v.Path, Text: v.Text, Quoted: true})
+		return &reader.Slot{Path: v.Path[strings.LastIndexByte(v.Path, '.')+1:], Text: v.Text, Kind: p.Kind}
+	}
+	in := func(path string) string { return path[:strings.LastIndexByte(path, '.')+1] }
+	if arguments.Root(a.Path) == arguments.Root(b.Path) && in(a.Path) == "" || in(a.Path) != in(b.Path) ||
+		strings.EqualFold(a.Text, b.Text) {
+		return ""
+	}
+	x, y := slot(a), slot(b)
+	if !reader.Rivals(x, y, j.c.vocabulary) {
+		return ""
+	}
+	var all reader.Sides
+	for _, text := range j.c.asking {
+		s := reader.SidesOf(text, x, y, j.c.vocabulary)
+		all.Both, all.OneName = all.Both || s.Both, all.OneName || s.OneName
+		all.AsTheyAre, all.Exchanged = all.AsTheyAre || s.AsTheyAre, all.Exchanged || s.Exchanged
+	}
+	switch {
+	case all.Exchanged:
+		return whyOfOthers
+	case all.Both && !all.AsTheyAre && !all.OneName:
+		return "I could not tell from your words which of the two it is"
+	}
+	return ""
+}
+
+// names reports whether some words have all of a value.
+func names(s *mandate.Source, value string) bool {
+	words := strings.Fields(value)
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !s.Chooses(w) })
+}
+
+// filedElsewhere takes from the files that go with a call what speaks for them, where the words do not order them: a clause that orders
+// names another, only one that looks or tells names this, or nothing names it and the words limit what goes.
+func (j *judging) filedElsewhere(call *mandate.Call) {
+	if !j.w.Deed.graverThan(Change) || j.w.Deed == Delete { // what is deleted goes nowhere
+		return
+	}
+	for i := range call.Values {
+		v := &call.Values[i]
+		if v.Flag || !fileName.MatchString(v.Text) || len(v.Text) > maxNamed || knownTLD(v.Text) || j.bound(v.Path) {
+			continue
+		}
+		if why := j.fileOfOthers(path.Base(v.Text)); why != "" {
+			j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: why})
+		}
+	}
+}
+
+// fileName is the name of a file with its ending, and a path to it.
+var fileName = regexp.MustCompile(`^[^@:?\n]*[^@:?\s/]\.[a-zA-Z][a-zA-Z0-9]{0,4}$`)
+
+// fileOfOthers is why the words do not order a file; empty: they may.
+func (j *judging) fileOfOthers(name string) string {
+	other, apart, told, limited := false, false, false, false
+	h := &j.c.user
+	fitting := slices.ContainsFunc(h.scope(), func(cl *clause) bool { return cl.orders() && !cl.denies && j.fits(j.asks(cl)) })
+	for _, cl := range h.scope() {
+		says := strings.Contains(strings.ToLower(cl.text), strings.ToLower(name))
+		asks := cl.orders() && !cl.denies
+		orders := asks && j.mayName(cl, fitting)
+		switch limited = limited || h.limits(cl); {
+		case says && orders:
+			return ""
 		case says:
-			stated = true
-		case p.isFor(call):
-			other = other || slices.ContainsFunc(figures, func(f string) bool { return !stands(f, call) })
+			told = true
+			apart = apart || asks && fitting
+		case orders:
+			other = other || slices.ContainsFunc(strings.Fields(cl.text), isFile)
 		}
 	}
-	return stated && other
+	return whyNotFile(apart || told && other, other && !told, limited && !told)
 }
 
-// isFor reports whether a clause names somebody or something that a call goes to.
-func (p *part) isFor(call *mandate.Call) bool {
-	return slices.ContainsFunc(call.Values, func(v mandate.Value) bool {
-		return v.Role == mandate.Aim && len(v.Text) <= maxNamed && p.words.Chooses(v.Text)
-	})
+// mayName reports whether a clause that orders something may name what goes along: it orders this, or no act of its own, or, where no
+// clause orders this, any act that is no look.
+func (j *judging) mayName(cl *clause, fitting bool) bool {
+	return cl.classes == 0 || j.fits(j.asks(cl)) || cl.classes.Any(acting) && !fitting
 }
 
-// stands reports whether a figure stands in some value of a call.
-func stands(figure string, call *mandate.Call) bool {
-	return slices.ContainsFunc(call.Values, func(v mandate.Value) bool { return strings.Contains(v.Text, figure) })
-}
-
-var figuresIn = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
-
-// plainSum is a number without what groups it, and without cents that are none: 1,200.00 is 1200.
-func plainSum(text string) string {
-	text = strings.ReplaceAll(text, ",", ".")
-	if at := strings.LastIndexByte(text, '.'); at >= 0 && len(text)-at <= len(".00") {
-		whole, cents := strings.ReplaceAll(text[:at], ".", ""), strings.TrimRight(text[at+1:], "0")
-		if cents == "" {
-			return whole
-		}
-		return whole + "." + cents
+// whyNotFile is what is said of a file that the words do not order.
+func whyNotFile(elsewhere, another, limited bool) string {
+	switch {
+	case elsewhere:
+		return "your words say it of something else"
+	case another:
+		return "you named another file"
+	case limited:
+		return "your words limit what goes, and I could not find it there"
 	}
-	return strings.ReplaceAll(text, ".", "")
+	return ""
+}
+
+// isFile reports whether a word of the owner's is the name of a file.
+func isFile(word string) bool {
+	word = strings.Trim(word, ".,;:!?()\"'")
+	return fileName.MatchString(word) && !knownTLD(word)
+}
+
+// limits reports whether a clause denies or limits something.
+func (h *heard) limits(cl *clause) bool {
+	excepts := func(w vocabulary.Word) bool { return w.Gram.Has(vocabulary.Exception) }
+	return cl.denies || slices.ContainsFunc(h.vocabulary.Words(cl.text), excepts)
 }

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
 var (
@@ -51,7 +52,7 @@ func (c *Context) quotes(text string, named bool) bool {
 
 // cargo judges a text that leaves with a call: whether it is what others wrote,
 // and the addresses in it.
-func (j *judging) cargo(l *leaves.Leaf) {
+func (j *judging) cargo(l *arguments.Leaf) {
 	if !l.Quoted || j.w.Deed == Read {
 		return
 	}
@@ -72,16 +73,16 @@ func (j *judging) cargo(l *leaves.Leaf) {
 			j.w.add(Cargo, l.Path, h[1]+h[2], e, why)
 		}
 	}
-	for _, p := range origin.Targets(text) {
+	for _, p := range valueindex.Targets(text) {
 		switch p.Kind {
-		case origin.URL, origin.Host:
-			if p.Kind == origin.URL || knownTLD(p.Text) {
+		case valueindex.URL, valueindex.Host:
+			if p.Kind == valueindex.URL || knownTLD(p.Text) {
 				e, why := c.carried(p.Text)
 				j.w.add(Cargo, l.Path, p.Text, e, why)
 			}
-		case origin.Email, origin.IBAN, origin.Phone:
+		case valueindex.Email, valueindex.IBAN, valueindex.Phone:
 			e, why := j.evidence(p.Text, false)
-			if f := c.index.Of(p.Text); e == Nothing && c.says(copies) && (f.Named || f.Class == origin.Field) && c.looked(p.Text) {
+			if f := c.index.Of(p.Text); e == Nothing && c.says(copies) && (f.Named || f.Class == valueindex.Field) && c.looked(p.Text) {
 				e, why = Followed, "of what you want passed on"
 			}
 			j.w.add(Cargo, l.Path, p.Text, e, why)
@@ -109,7 +110,7 @@ func afterScheme(address string) string {
 // carried is the evidence for an address that a text carries away.
 func (c *Context) carried(address string) (Evidence, string) {
 	e, why := c.address(address)
-	if f := c.index.Of(address); e == Followed && f.Class == origin.Text && !f.Named {
+	if f := c.index.Of(address); e == Followed && f.Class == valueindex.Text && !f.Named {
 		e, why = Nothing, c.where(address, &f) // to open it is one thing, to pass it on another
 	}
 	switch {
@@ -127,7 +128,7 @@ func (c *Context) carried(address string) (Evidence, string) {
 // looked reports whether every place in which a value stands was looked at: of what only a
 // trace is left, nobody knows whether the user pointed at it.
 func (c *Context) looked(v string) bool {
-	return c.index.Mentions(v, func(origin.Mention) bool { return true }) && !c.lost
+	return c.index.Mentions(v, func(valueindex.Mention) bool { return true }) && !c.lost
 }
 
 // run is how many words in a row are a quotation, and most how many runs of a text are looked for.
@@ -167,7 +168,7 @@ func (w world) Stray(text string, sources []string) (part, why string) {
 // writes a letter chooses whom they name in it. To its only author it may go back.
 func (w world) names(step uint64, phrase string) bool {
 	all := w.c.records.All()
-	if !all.Names(step, phrase) {
+	if !all.Names(step, phrase) || w.given && !w.tellsOf(step) {
 		return false
 	}
 	if rest := w.withoutReaders(phrase); rest == strings.ToLower(phrase) || all.Names(step, rest) {
@@ -175,6 +176,30 @@ func (w world) names(step uint64, phrase string) bool {
 	}
 	author, _ := mandate.AuthorOf(all.Author("", step))
 	return len(w.to.People) == 1 && strings.EqualFold(string(author), w.to.People[0])
+}
+
+// tellsOf reports whether a clause that orders more than a look names the result of a step, beside whom the call is for: where the owner
+// gives what is told, what they only want looked at is no source for it.
+func (w world) tellsOf(step uint64) bool {
+	return slices.ContainsFunc(w.c.user.scope(), func(cl *clause) bool {
+		tells := !cl.denies && (cl.classes == 0 || cl.classes.Any(acting))
+		return tells && w.c.records.All().Names(step, w.withoutReaders(cl.text))
+	})
+}
+
+// givesAll reports whether the owner says what a call with some values is to tell, and leaves nothing of it to what was read: "that the
+// shop opens at 11", and neither "what it says" nor "that it is done".
+func (c *Context) givesAll(values []string) bool {
+	contents := reader.Told(strings.Join(c.asking, "\n"), values, c.vocabulary)
+	return len(contents) > 0 && !slices.ContainsFunc(contents, func(text string) bool {
+		words := c.vocabulary.Words(text)
+		if len(words) > 0 && words[0].Gram&(vocabulary.Pronoun|vocabulary.Function) != 0 {
+			words = words[1:] // that
+		}
+		return len(words) == 0 || slices.ContainsFunc(words, func(w vocabulary.Word) bool {
+			return w.Gram&(vocabulary.Question|vocabulary.Pronoun|vocabulary.Report) != 0
+		})
+	})
 }
 
 func (w world) stray(text string, sources []string) string {
@@ -195,18 +220,23 @@ func (w world) stray(text string, sources []string) string {
 	if !w.told { // where the agent words it, only what they may not read counts
 		of = w.open(of)
 	}
-	return c.retold(text, of)
+	if w.given {
+		if v := c.retold(text, w.open(of), 1); v != "" {
+			return v
+		}
+	}
+	return c.retold(text, of, fewRetold)
 }
 
 // strays reports whether a value was read, and not in what may be passed on.
 func (c *Context) strays(v string, of func(uint64) bool) bool {
-	return !c.index.Said(v) && c.index.Of(v).Class > origin.Unseen && !c.isOwn(v) && !c.index.Stands(v, of)
+	return !c.index.Said(v) && c.index.Of(v).Class > valueindex.Unseen && !c.isOwn(v) && !c.index.Stands(v, of)
 }
 
 // strayValue finds an address or a figure that is of no source.
 func (c *Context) strayValue(text string, of func(uint64) bool) string {
 	found := ""
-	origin.EachTarget([]byte(text), func(p origin.Part) bool {
+	valueindex.EachTarget([]byte(text), func(p valueindex.Part) bool {
 		if c.index.Said(p.Text) || c.isOwn(p.Text) || c.index.Stands(p.Text, of) {
 			return true
 		}
@@ -272,9 +302,12 @@ func (c *Context) strayRun(text string, of func(uint64) bool) string {
 const fewRetold = 3
 
 // retold finds what a text that the owner gave says beside that of one result that may not be passed on, in whatever order.
-func (c *Context) retold(text string, of func(uint64) bool) string {
+func (c *Context) retold(text string, of func(uint64) bool, few int) string {
 	in, seen := map[uint64][]string{}, map[string]bool{}
 	for _, w := range c.vocabulary.Words(text[:min(len(text), maxRetold)]) {
+		if few == 1 && w.Kind != vocabulary.Plain { // addresses and figures are judged by what they are
+			continue
+		}
 		if seen[w.Stem] || len(w.Text) < 4 || w.Gram != 0 || c.user.stems[w.Stem] || c.index.Said(w.Text) || c.index.Stands(w.Text, of) {
 			continue
 		}
@@ -288,7 +321,7 @@ func (c *Context) retold(text string, of func(uint64) bool) string {
 	}
 	best := ""
 	for _, list := range in { // the order of a map is none: the one that reads first
-		if s := strings.Join(list, " "); len(list) >= fewRetold && (best == "" || s < best) {
+		if s := strings.Join(list, " "); len(list) >= few && (best == "" || s < best) {
 			best = s
 		}
 	}
@@ -300,7 +333,7 @@ const maxRetold = 4000
 
 // leavesOut is a figure of what the owner gave to pass on, where a call passes on none of them: then it says something else. Which
 // words say the same nobody knows, but a figure is said or not.
-func (c *Context) leavesOut(contents []string, values []leaves.Leaf) string {
+func (c *Context) leavesOut(contents []string, values []arguments.Leaf) string {
 	if !strings.ContainsAny(strings.Join(contents, " "), "0123456789") {
 		return ""
 	}
@@ -323,14 +356,22 @@ func (c *Context) leavesOut(contents []string, values []leaves.Leaf) string {
 	return first
 }
 
-// bears asks about a text that says nothing of what the owner gave to pass on.
-func (j *judging) bears(quote string, values []leaves.Leaf) {
-	if j.w.Deed != Send {
+// bears asks about a text that says nothing of what the owner gave to pass on, or more than that.
+func (j *judging) bears(quote string, values []arguments.Leaf) {
+	if !j.w.Deed.graverThan(Tidy) {
 		return
 	}
 	contents := reader.Told(quote, texts(values), j.c.vocabulary)
-	if f := j.c.leavesOut(contents, values); f != "" && len(contents) == 1 {
+	if f := j.c.leavesOut(contents, values); f != "" && len(contents) == 1 && j.w.Deed == Send {
 		j.w.add(Cargo, "", f, Nothing, "you said what it is to say, and it does not say that")
+		return
+	}
+	if e, _ := j.w.Least(Act); e == Assented {
+		return // what was proposed was read
+	}
+	if path, part, why := j.differs(quote, values); why != "" {
+		kind := missingKind(mandate.Text, j.w.Deed)
+		j.w.Slots = append(j.w.Slots, Slot{Kind: kind, Path: path, Value: part, Has: Nothing, Why: why, Part: part})
 	}
 }
 

@@ -7,7 +7,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/tool"
 )
+
+// plainWrite is a tool whose definition lists no choices.
+var plainWrite = define("issue_write", "Change an issue.", `"issue":{"type":"string"},"state":{"type":"string"},"label":{"type":"string"}`)
 
 // A choice among those that the schema lists is said where its word means the act that the owner asks for, of the thing that they name.
 func TestAChoiceThatIsTheActIsSaid(t *testing.T) {
@@ -25,9 +31,10 @@ func TestAChoiceThatIsTheActIsSaid(t *testing.T) {
 		{"Did Rolf close issue RE-2209?", `{"issue":"RE-2209","state":"closed"}`, true},
 		{"Rolf wants to close issue RE-2209", `{"issue":"RE-2209","state":"closed"}`, true},
 	} {
-		c := offered(tt.said, write)
-		if got := asked(of(c, "issue_write", tt.args)); got != tt.asked {
-			t.Errorf("%q: %s asked %v, want %v: %s", tt.said, tt.args, got, tt.asked, of(c, "issue_write", tt.args))
+		for kind, c := range map[string]*warrant.Context{"listed": offered(tt.said, write), "a text": offered(tt.said, plainWrite)} {
+			if got := asked(of(c, "issue_write", tt.args)); got != tt.asked {
+				t.Errorf("%q, %s: %s asked %v, want %v: %s", tt.said, kind, tt.args, got, tt.asked, of(c, "issue_write", tt.args))
+			}
 		}
 	}
 }
@@ -64,9 +71,10 @@ func TestAChoiceSaidOfSomethingElseIsNotSaid(t *testing.T) {
 		{"Label issue RE-7 bug. Close the door if it is open", closes, true},
 		{"Does Rolf close issue RE-7 if it is fixed? Label issue RE-7 bug", closes, true},
 	} {
-		c := offered(tt.said, write)
-		if got := asked(of(c, "issue_write", tt.args)); got != tt.asked {
-			t.Errorf("%q: %s asked %v, want %v: %s", tt.said, tt.args, got, tt.asked, of(c, "issue_write", tt.args))
+		for kind, c := range map[string]*warrant.Context{"listed": offered(tt.said, write), "a text": offered(tt.said, plainWrite)} {
+			if got := asked(of(c, "issue_write", tt.args)); got != tt.asked {
+				t.Errorf("%q, %s: %s asked %v, want %v: %s", tt.said, kind, tt.args, got, tt.asked, of(c, "issue_write", tt.args))
+			}
 		}
 	}
 }
@@ -106,8 +114,10 @@ func TestPropertyTalkOfSomethingElseChoosesNothing(t *testing.T) {
 		}
 		text := strings.Join(said, rapid.SampledFrom([]string{". ", ", then ", " and ", "; "}).Draw(t, "between"))
 		args := `{"issue":"` + id + `","label":"bug","state":"closed"}`
-		if c := offered(text, write); !asked(of(c, "issue_write", args)) {
-			t.Fatalf("%q closes %s: %s", text, id, of(c, "issue_write", args))
+		for _, d := range []tool.Definition{write, plainWrite} {
+			if c := offered(text, d); !asked(of(c, "issue_write", args)) {
+				t.Fatalf("%q closes %s: %s", text, id, of(c, "issue_write", args))
+			}
 		}
 	})
 }

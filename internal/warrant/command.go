@@ -6,30 +6,30 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // local judges a value of one of the host's own tools: what is run, and which files are
 // written.
-func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
+func (j *judging) local(l *arguments.Leaf, p toolinfo.Param) {
 	switch {
-	case p.Role == meaning.Command || commands.Is(j.m, l):
+	case p.Role == toolinfo.Command || commands.Is(j.m, l):
 		readings := l.Commands()
-		if len(readings) > leaves.MostCommands {
+		if len(readings) > arguments.MostCommands {
 			j.bad(true, "it cannot be read", l.Path, l.Text)
 			return
 		}
 		for i := range readings {
 			j.command(&readings[i])
 		}
-	case !l.Quoted, j.m.Act == meaning.Read:
-	case p.Role == meaning.Selector || p.Kind == meaning.Path:
+	case !l.Quoted, j.m.Act == toolinfo.Read:
+	case p.Role == toolinfo.Selector || p.Kind == toolinfo.Path:
 		j.file(l)
 	default:
 		j.patch(l)
@@ -54,7 +54,7 @@ func (j *judging) within(why, value string) {
 }
 
 // command judges a command line of the host's own shell.
-func (j *judging) command(l *leaves.Leaf) {
+func (j *judging) command(l *arguments.Leaf) {
 	if l.Later || j.c.saidCommand(l) {
 		return
 	}
@@ -92,12 +92,12 @@ func (j *judging) command(l *leaves.Leaf) {
 }
 
 // wrecks judges a command line of any tool by what is dangerous whatever was read.
-func (j *judging) wrecks(l *leaves.Leaf) {
+func (j *judging) wrecks(l *arguments.Leaf) {
 	if l.Later || j.c.saidCommand(l) {
 		return
 	}
 	readings := l.Commands()
-	for i := range readings[:min(len(readings), leaves.MostCommands)] {
+	for i := range readings[:min(len(readings), arguments.MostCommands)] {
 		if line := j.c.line(j.m, &readings[i]); j.c.dangerous(line) {
 			why, value := j.c.fault(line)
 			j.bad(true, why, "command", cmp.Or(value, l.Command()))
@@ -117,7 +117,7 @@ func (c *Context) dangerous(line *shell.Line) bool {
 
 // openly reports whether a command line is dangerous by what anybody can read: its own words, and the texts of files that this
 // conversation wrote. What other sessions left, what was fetched, and what nobody here understands may do anything, and shows nothing.
-func (c *Context) openly(m *meaning.Meaning, l *leaves.Leaf) bool {
+func (c *Context) openly(m *toolinfo.Meaning, l *arguments.Leaf) bool {
 	was := c.past
 	c.past = past{sum: was.sum}
 	for _, f := range was.files {
@@ -130,13 +130,13 @@ func (c *Context) openly(m *meaning.Meaning, l *leaves.Leaf) bool {
 }
 
 // line reads a command line of a tool.
-func (c *Context) line(m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
+func (c *Context) line(m *toolinfo.Meaning, l *arguments.Leaf) *shell.Line {
 	return commands.Line(c.reader(), m, l)
 }
 
 // saidCommand reports whether the user wrote the command; of bash -c and the like that is
 // the text the shell is given.
-func (c *Context) saidCommand(l *leaves.Leaf) bool {
+func (c *Context) saidCommand(l *arguments.Leaf) bool {
 	if a := l.Argv; len(a) == 3 && shell.IsShell(a[0]) && strings.HasPrefix(a[1], "-") && strings.HasSuffix(a[1], "c") {
 		return c.index.Said(a[2])
 	}
@@ -168,6 +168,9 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 		return "it changes a file that is decided only when it runs", ""
 	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !(c.chosen(addresses) && c.sending()):
 		return "it may carry a secret away", ""
+	}
+	if lost := c.destroys(line); lost != "" && c.outside {
+		return "it removes what stands nowhere else, and I could not find that in your words", lost
 	}
 	if why, value = c.gives(line, addresses); why != "" {
 		return why, value
@@ -424,7 +427,7 @@ func (c *Context) unnamed(packages []string) string {
 }
 
 // brings reports whether a command among the values brings content in from elsewhere.
-func (c *Context) brings(m *meaning.Meaning, values []leaves.Leaf) bool {
+func (c *Context) brings(m *toolinfo.Meaning, values []arguments.Leaf) bool {
 	if !tool.IsShell(m.Tool) {
 		return false
 	}
@@ -434,7 +437,7 @@ func (c *Context) brings(m *meaning.Meaning, values []leaves.Leaf) bool {
 			continue
 		}
 		readings := l.Commands()
-		if len(readings) > leaves.MostCommands {
+		if len(readings) > arguments.MostCommands {
 			return true // nobody has looked at the rest
 		}
 		for k := range readings {
@@ -457,7 +460,7 @@ func fetches(line *shell.Line) bool {
 
 // harmless reports whether a command for a shell of somebody's server only looks, builds
 // and tests.
-func (c *Context) harmless(m *meaning.Meaning, l *leaves.Leaf) bool {
+func (c *Context) harmless(m *toolinfo.Meaning, l *arguments.Leaf) bool {
 	if !tool.IsShell(unprefixed(m.Tool)) {
 		return false
 	}

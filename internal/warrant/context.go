@@ -4,16 +4,16 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/audience"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/page"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/remembered"
 	"github.com/tidemark/tidemark/internal/warrant/sayings"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -27,15 +27,15 @@ type Context struct {
 	saidWords   [][]string      // the words of each
 	saidNumbers map[string]bool // long numbers in them, ungrouped
 	saidParts   map[string]bool // whole parts of the names in them
-	index       *origin.Index
+	index       *valueindex.Index
 	shell       *shell.Reader  // made when the first command comes
 	station     *shell.Station // where what watches the agent stands; nil: where it usually does
 
-	tools     map[string]*meaning.Meaning
+	tools     map[string]*toolinfo.Meaning
 	names     map[string]string // tools as their owners spell them
 	namings   map[string]*naming
 	spelt     map[string][]vocabulary.Word // names of parameters and choices, read
-	room      []leaves.Leaf                // where values are read into
+	room      []arguments.Leaf             // where values are read into
 	callables map[string]*callable         // what is known of tools by their names
 	offered   map[string]bool              // tools the host has told of
 	host      host                         // which tools are the host's own
@@ -108,8 +108,9 @@ func New(table *vocabulary.Table) *Context { return NewSized(table, 0) }
 // older only the words are known, and those as free text.
 func NewSized(table *vocabulary.Table, limit int) *Context {
 	c := &Context{
-		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
-		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
+		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: valueindex.New(limit),
+		refused: map[string]bool{},
+		tools:   map[string]*toolinfo.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, readers: map[uint64]audience.Set{},
 		guarded: map[uint64]string{}, fields: map[uint64][]audience.Field{},
@@ -192,7 +193,7 @@ func (c *Context) hear(text string) {
 	c.end()
 	c.agree(text)
 	for v := range c.refused {
-		if strings.Contains(origin.Normal(text), v) {
+		if strings.Contains(valueindex.Normal(text), v) {
 			delete(c.refused, v) // now they name it themselves
 		}
 	}
@@ -218,7 +219,7 @@ func (c *Context) pasted(text string) {
 	}
 	c.argued, c.papers[0] = true, true
 	content := []byte(text)
-	c.index.Result(origin.Result{Named: true, External: true, Free: true, Content: content})
+	c.index.Result(valueindex.Result{Named: true, External: true, Free: true, Content: content})
 }
 
 // System adds words of the operator.
@@ -252,7 +253,7 @@ func (c *Context) content(text string) []byte {
 	if strings.TrimSpace(text) != "" {
 		c.listen()
 		c.argued = true
-		t.index = c.index.Result(origin.Result{Content: []byte(text), External: true, Free: true})
+		t.index = c.index.Result(valueindex.Result{Content: []byte(text), External: true, Free: true})
 	}
 	return c.traced(t)
 }
@@ -320,7 +321,7 @@ func (c *Context) Tools(list []tool.Definition) {
 	for _, d := range list {
 		name := tool.Name(d.Name)
 		if len(c.tools) < maxTools { // more than any agent is offered; of the rest only what they say counts
-			m := meaning.Of(d)
+			m := toolinfo.Of(d)
 			c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool], c.defined[m.Tool] = m, d.Name, true, d
 		}
 		if c.host.declare(name, d.Host); !c.host.owns(name) {
@@ -352,14 +353,14 @@ func serverOf(name string) string {
 const maxTools = 4096
 
 // Meaning is what is understood of a tool.
-func (c *Context) Meaning(name string) *meaning.Meaning { return c.meaning(name) }
+func (c *Context) Meaning(name string) *toolinfo.Meaning { return c.meaning(name) }
 
 // meaning is what is understood of a tool.
-func (c *Context) meaning(name string) *meaning.Meaning {
+func (c *Context) meaning(name string) *toolinfo.Meaning {
 	key := tool.Name(name)
 	m := c.tools[key]
 	if m == nil {
-		m = meaning.Of(tool.Definition{Name: name})
+		m = toolinfo.Of(tool.Definition{Name: name})
 		if len(c.tools) < maxTools {
 			c.tools[key], c.names[key] = m, name
 		}
@@ -379,7 +380,7 @@ func (c *Context) says(words map[string]bool) bool {
 
 // keep holds what a value looks like to the index, within bounds.
 func keep(set map[string]bool, value string, shortest int) {
-	if n := origin.Normal(value); len(n) >= shortest && len(n) <= 4096 && len(set) < 4096 {
+	if n := valueindex.Normal(value); len(n) >= shortest && len(n) <= 4096 && len(set) < 4096 {
 		set[n] = true
 	}
 }

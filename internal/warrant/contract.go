@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/lookup"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -121,13 +122,13 @@ func (j *judging) gate(m *mandate.Mandate, call *mandate.Call) {
 		from[h.Arg] = h.From
 		if len(j.m.Params) == 0 {
 			h.Arg = "" // the agent named it
-		} else if !slices.ContainsFunc(j.m.Params, func(p meaning.Param) bool { return leaves.Root(p.Path) == h.Arg }) {
+		} else if !slices.ContainsFunc(j.m.Params, func(p toolinfo.Param) bool { return arguments.Root(p.Path) == h.Arg }) {
 			return
 		}
 	}
 	for i := range j.w.Slots {
 		if s := &j.w.Slots[i]; s.Kind != Act {
-			s.Has, s.Why = Said, from[leaves.Root(s.Path)].String()
+			s.Has, s.Why = Said, from[arguments.Root(s.Path)].String()
 		}
 	}
 	j.w.Gate = g
@@ -176,7 +177,7 @@ type drawn struct {
 // sources are what the contracts that count now say of the arguments of a tool; nil: they
 // do not ask for it. Those of earlier messages count while what came after only says yes or
 // goes on: a message whose own contract failed is not judged by another's.
-func (c *Context) sources(m *meaning.Meaning) map[string]string {
+func (c *Context) sources(m *toolinfo.Meaning) map[string]string {
 	turn := c.user.turn
 	for i := len(c.contracts) - 1; i >= 0; i-- {
 		for ; turn > c.contracts[i].turn; turn-- {
@@ -200,14 +201,15 @@ func (c *Context) sources(m *meaning.Meaning) map[string]string {
 // task is one message of the owner's and what is done for it: what was agreed on, and what was done since. The next
 // message ends it, whatever it says. The zero task gives nothing.
 type task struct {
-	agreed  *Contract         // of the message; nil: none
-	done    map[string]*tally // our acts since, by tool
-	brought map[string]bool   // ids and links that they returned, which stood nowhere before; nil: none
+	agreed      *Contract         // of the message; nil: none
+	done        map[string]*tally // our acts since, by tool
+	brought     map[string]bool   // ids and links that they returned, which stood nowhere before; nil: none
+	reachedOnce map[string]int    // how often an act that came about went to whom; nil: none did
 }
 
 // end is what another message does to a task.
 func (t *task) end() {
-	t.agreed, t.brought = nil, nil
+	t.agreed, t.brought, t.reachedOnce = nil, nil, nil
 	clear(t.done)
 }
 
@@ -249,6 +251,73 @@ func (c *Context) Undone(name string) []byte {
 	return c.journal(toldUndone, 0, 0, name)
 }
 
+// came counts an act that its tool says came about, by whom it reached: what is paid, or told, twice is two.
+func (c *Context) came(m *toolinfo.Meaning, values []arguments.Leaf) {
+	if m.Act != toolinfo.Pay && m.Act != toolinfo.Send || len(c.reachedOnce) >= maxRan {
+		return
+	}
+	if c.reachedOnce == nil {
+		c.reachedOnce = map[string]int{}
+	}
+	c.reachedOnce[reached(m, values)]++
+}
+
+// maxRan bounds the acts that are counted by whom they reach.
+const maxRan = 1024
+
+// reached is a key for an act and whom it reaches; where it says nobody, what it is of. Another tool for the same is no other act.
+func reached(m *toolinfo.Meaning, values []arguments.Leaf) string {
+	var whom, what []string
+	for i := range values {
+		l := &values[i]
+		if len(l.Text) > maxNamed || !l.Quoted {
+			continue
+		}
+		if what = append(what, valueindex.Normal(l.Text)); m.Resolve(l.Path, l.Text).Role == toolinfo.Target {
+			whom = append(whom, valueindex.Normal(l.Text))
+		}
+	}
+	if len(whom) == 0 {
+		whom = append(what, m.Tool)
+	}
+	slices.Sort(whom)
+	return strconv.Itoa(int(m.Act)) + "\x00" + strings.Join(whom, "\x00")
+}
+
+// doneSo reports whether the words ask for an act once, and it came about: to pay somebody again, or to write to them again, is another
+// one. Who speaks of several, or of how often, leaves it open.
+func (j *judging) doneSo(values []arguments.Leaf) bool {
+	c := j.c
+	if c.agreed != nil || j.w.Deed != Pay && j.w.Deed != Send || len(c.reachedOnce) == 0 {
+		return false
+	}
+	n := c.reachedOnce[reached(j.m, values)]
+	if n == 0 {
+		return false
+	}
+	orders := 0
+	for _, text := range c.asking {
+		if mandate.Many(text) || anyOf(tokens(text), oftens) || j.w.Deed == Send && c.severalIn(text) {
+			return false
+		}
+	}
+	for _, cl := range c.user.scope() {
+		if cl.orders() && !cl.denies && j.fits(j.asks(cl)) {
+			orders++
+		}
+	}
+	return n >= max(1, orders)
+}
+
+var oftens = list("often")
+
+// severalIn reports whether a text says how many, or how often: a number that is no sum.
+func (c *Context) severalIn(text string) bool {
+	sums := c.sums(text)
+	counts := append(c.counts(text), slices.Collect(maps.Keys(mandate.Counts(text)))...)
+	return slices.ContainsFunc(counts, func(n string) bool { return n != "1" && n != "0" && !slices.Contains(sums, n) })
+}
+
 // times is how often a tool was used since a message, counted from 1.
 func (c *Context) times(name string, since int) int {
 	n := 0
@@ -268,15 +337,15 @@ func (t *tally) again(d Deed, args *tool.Args) bool {
 		return false
 	}
 	fields, err := args.Fields()
-	return err == nil && slices.ContainsFunc(leaves.Of(fields), func(l leaves.Leaf) bool {
+	return err == nil && slices.ContainsFunc(arguments.Of(fields), func(l arguments.Leaf) bool {
 		coded := strings.ContainsFunc(l.Text, unicode.IsDigit) && strings.ContainsFunc(l.Text, unicode.IsLetter)
-		return leaves.LastWord(l.Path) == "id" || l.Quoted && (coded || strings.ContainsAny(l.Text, "@/"))
+		return arguments.LastWord(l.Path) == "id" || l.Quoted && (coded || strings.ContainsAny(l.Text, "@/"))
 	})
 }
 
 // spent reports whether the contract of the latest message asks for an act that cannot be
 // taken back, and it was done as often as that by now.
-func (c *Context) spent(m *meaning.Meaning, args *tool.Args) bool {
+func (c *Context) spent(m *toolinfo.Meaning, args *tool.Args) bool {
 	t := c.done[m.Tool]
 	if t == nil || t.again(deedOf(m), args) {
 		return false
@@ -298,7 +367,7 @@ func (c *Context) spent(m *meaning.Meaning, args *tool.Args) bool {
 
 // source is what the contract says of a parameter.
 func (j *judging) source(path string) (string, bool) {
-	s, known := j.promises[leaves.Root(path)]
+	s, known := j.promises[arguments.Root(path)]
 	return s, known
 }
 
@@ -315,7 +384,7 @@ func (j *judging) promised(k Kind, path, value string, e Evidence, why string) (
 		return e, why
 	}
 	source, known := j.source(path)
-	unseen := j.c.index.Of(value).Class == origin.Unseen
+	unseen := j.c.index.Of(value).Class == valueindex.Unseen
 	switch {
 	case j.c.contested(value, false):
 	case unseen && k != Aim && (!known || source == "agent"):
@@ -360,11 +429,11 @@ func (j *judging) usedTogether(m *mandate.Mandate, it *mandate.Item) bool {
 
 // madeHere keeps what an act of the task at hand made: the one id, and the one link, of its answer that stood nowhere before. An
 // answer with several of a kind makes none of them.
-func (c *Context) madeHere(content []byte, args []leaves.Leaf) {
+func (c *Context) madeHere(content []byte, args []arguments.Leaf, ours []string) {
 	var ids, links []string
 	note := func(v string) {
-		n := origin.Normal(v)
-		known := n == "" || len(v) > maxMadeLength || c.index.Of(v).Class != origin.Unseen
+		n := valueindex.Normal(v)
+		known := n == "" || len(v) > maxMadeLength || c.index.Of(v).Class != valueindex.Unseen
 		for i := range args {
 			known = known || args[i].Text == v
 		}
@@ -376,14 +445,15 @@ func (c *Context) madeHere(content []byte, args []leaves.Leaf) {
 			ids = appendOnce(ids, n)
 		}
 	}
-	v, ok := origin.Parse(content)
+	v, ok := valueindex.Parse(content)
 	if !ok {
 		return
 	}
 	eachID(&v, 0, note)
 	eachLink(&v, 0, note)
 	for _, list := range [][]string{ids, links} {
-		if len(list) == 1 && len(c.brought) < maxMade {
+		isOurs := func(id string) bool { return valueindex.Normal(id) == list[0] }
+		if len(list) == 1 && len(c.brought) < maxMade && slices.ContainsFunc(ours, isOurs) {
 			if c.brought == nil {
 				c.brought = map[string]bool{}
 			}
@@ -396,13 +466,13 @@ func (c *Context) madeHere(content []byte, args []leaves.Leaf) {
 const maxMadeLength = 512
 
 // eachLink calls do with the texts of an answer that are nothing but an address.
-func eachLink(v *origin.Value, depth int, do func(string)) {
+func eachLink(v *valueindex.Value, depth int, do func(string)) {
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch {
-		case k.Shape == origin.Scalar && startsURL(k.Text):
+		case k.Shape == valueindex.Scalar && startsURL(k.Text):
 			do(k.Text)
-		case k.Shape != origin.Scalar && depth < 2:
+		case k.Shape != valueindex.Scalar && depth < 2:
 			eachLink(k, depth+1, do)
 		}
 	}
@@ -418,4 +488,4 @@ func appendOnce(list []string, v string) []string {
 }
 
 // MadeHere implements mandate.Maker.
-func (w world) MadeHere(v string) bool { return w.c.brought[origin.Normal(v)] }
+func (w world) MadeHere(v string) bool { return w.c.brought[valueindex.Normal(v)] }

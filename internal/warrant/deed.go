@@ -1,13 +1,14 @@
 package warrant
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/graphql"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/sql"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -53,29 +54,29 @@ func (d Deed) grave() bool { return !Delete.graverThan(d) }
 func (d Deed) final() bool { return d == Pay || d == Delete || d == Grant }
 
 // deedOf is what a tool does, as far as its meaning tells.
-func deedOf(m *meaning.Meaning) Deed { return deedBy(m.Act, m.Gravity) }
+func deedOf(m *toolinfo.Meaning) Deed { return deedBy(m.Act, m.Gravity) }
 
-func deedBy(act meaning.Act, gravity meaning.Gravity) Deed {
+func deedBy(act toolinfo.Act, gravity toolinfo.Gravity) Deed {
 	switch act {
-	case meaning.Create, meaning.Change:
+	case toolinfo.Create, toolinfo.Change:
 		switch {
-		case gravity == meaning.Low:
+		case gravity == toolinfo.Low:
 			return Tidy
-		case act == meaning.Create:
+		case act == toolinfo.Create:
 			return Create
 		}
 		return Change
-	case meaning.Read:
+	case toolinfo.Read:
 		return Read
-	case meaning.Send:
+	case toolinfo.Send:
 		return Send
-	case meaning.Delete:
+	case toolinfo.Delete:
 		return Delete
-	case meaning.Execute:
+	case toolinfo.Execute:
 		return Execute
-	case meaning.Pay:
+	case toolinfo.Pay:
 		return Pay
-	case meaning.Grant:
+	case toolinfo.Grant:
 		return Grant
 	}
 	return Unknown
@@ -91,7 +92,7 @@ func (w *Warrant) raise(d Deed) {
 // deed is what one call of a tool does: the gravest of what name, description and schema of the tool say, what it
 // chooses among them, what the names of filled parameters say, and its orders. What stands in free text says nothing:
 // a reminder to pay the rent pays none. It is set from here before any slot is looked at, and only raised after.
-func (j *judging) deed(values []leaves.Leaf) Deed {
+func (j *judging) deed(values []arguments.Leaf) Deed {
 	d := j.tool().deed(values)
 	queries := !j.workspace && j.queries(d, values)
 	switch {
@@ -99,11 +100,14 @@ func (j *judging) deed(values []leaves.Leaf) Deed {
 		return d
 	case queries:
 		d = Read
-	case d == Read && anyOf(leaves.NameWords(j.m.Tool), graphs): // what it is asked stands where nobody can read it
+	case d == Read && anyOf(arguments.NameWords(j.m.Tool), graphs): // what it is asked stands where nobody can read it
 		d = Execute
 	}
 	if d == Read {
 		d = j.doubt(values, queries)
+	}
+	if o := j.members(values); o.graverThan(d) {
+		d = o
 	}
 	for i := range values {
 		if o := j.orders(d, &values[i]); o.graverThan(d) {
@@ -116,10 +120,61 @@ func (j *judging) deed(values []leaves.Leaf) Deed {
 	return d
 }
 
+// asksSQL reports whether a statement only reads, and nothing that people keep to themselves but what the owner speaks of.
+func (j *judging) asksSQL(text string) bool {
+	return sql.Reads(text) && !slices.ContainsFunc(sql.Columns(text), func(name string) bool {
+		return slices.ContainsFunc(arguments.NameWords(name), func(w string) bool {
+			return (keptColumns[w] || secretWords[w]) && !j.c.user.stems[w] && !j.c.user.stems[stem(w)] && !j.c.user.stems[name]
+		})
+	})
+}
+
+var keptColumns, secretWords = list("kept_columns"), list("secrets")
+
+// members are what the keys inside a structure say: a stage of a pipeline that nobody knows executes, and a key that begins with a verb
+// does what it says.
+func (j *judging) members(values []arguments.Leaf) Deed {
+	d := Read
+	for i := range values {
+		l := &values[i]
+		parts := strings.Split(strings.ReplaceAll(l.Path, "[]", ""), ".")
+		for _, part := range parts[1:] {
+			o := Read
+			if word, stage := strings.CutPrefix(part, "$"); stage && !pureStages[strings.ToLower(word)] {
+				o = Execute
+			} else if words := arguments.NameWords(part); len(words) > 1 && toolinfo.Outspoken(words[0]) != toolinfo.Unknown {
+				o = deedBy(toolinfo.Outspoken(part), toolinfo.High)
+			}
+			if Send.graverThan(o) && o != Unknown || o == Unknown {
+				continue // what is created or changed there is what the tool is for
+			}
+			if o.graverThan(d) {
+				d = o
+			}
+		}
+		if text := strings.TrimSpace(l.Text); l.Quoted && len(text) > 1 && (text[0] == '[' || text[0] == '{') {
+			for _, m := range stages.FindAllStringSubmatch(text, -1) {
+				if !pureStages[strings.ToLower(m[1])] {
+					d = Execute
+				}
+			}
+		}
+	}
+	return d
+}
+
+// selects is how a statement of SQL begins that reads, whatever the parameter is called in which it stands.
+var selects = regexp.MustCompile(`(?i)^\s*(?:select\s[^.!?]*?(?:\sfrom\s|[*(,=_]|\d)|with\s+\w+\s+as\s*\()`)
+
+var (
+	stages     = regexp.MustCompile(`["']?\$([A-Za-z]+)["']?\s*:`)
+	pureStages = list("pure_stages")
+)
+
 // document is what a document of GraphQL does: the gravest of what its fields are called, and a mutation is an order
 // whatever they are called. Only where tool or parameter speak of the language is a text one.
-func (j *judging) document(l *leaves.Leaf) Deed {
-	if !l.Quoted || !anyOf(leaves.NameWords(j.m.Tool), graphs) && !anyOf(leaves.NameWords(l.Path), graphs) {
+func (j *judging) document(l *arguments.Leaf) Deed {
+	if !l.Quoted || !anyOf(arguments.NameWords(j.m.Tool), graphs) && !anyOf(arguments.NameWords(l.Path), graphs) {
 		return Read
 	}
 	doc, ok := graphql.Read(l.Text)
@@ -131,11 +186,11 @@ func (j *judging) document(l *leaves.Leaf) Deed {
 		d = Execute
 	}
 	for _, f := range doc.Fields {
-		act := meaning.Outspoken(f)
+		act := toolinfo.Outspoken(f)
 		if doc.Mutates {
-			act = meaning.Of(tool.Definition{Name: f}).Act
+			act = toolinfo.Of(tool.Definition{Name: f}).Act
 		}
-		if o := deedBy(act, meaning.High); act != meaning.Unknown && o.graverThan(d) {
+		if o := deedBy(act, toolinfo.High); act != toolinfo.Unknown && o.graverThan(d) {
 			d = o
 		}
 	}
@@ -149,8 +204,8 @@ var (
 
 // asksGraph reports whether a value is a document that only asks, given to a tool that does nothing but take such: one
 // word more in its name, and it is a tool that does something else too.
-func (j *judging) asksGraph(l *leaves.Leaf) bool {
-	words := leaves.NameWords(unprefixed(j.m.Tool))
+func (j *judging) asksGraph(l *arguments.Leaf) bool {
+	words := arguments.NameWords(unprefixed(j.m.Tool))
 	if !anyOf(words, graphs) || slices.ContainsFunc(words, func(w string) bool { return !graphs[w] && !graphing[w] }) {
 		return false
 	}
@@ -160,15 +215,17 @@ func (j *judging) asksGraph(l *leaves.Leaf) bool {
 
 // orders is what an order does that is given to a tool which should only look: it is carried out, unless it is a look
 // itself. An address is judged as one.
-func (j *judging) orders(d Deed, l *leaves.Leaf) Deed {
+func (j *judging) orders(d Deed, l *arguments.Leaf) Deed {
 	if d != Read || l.Flag || strings.TrimSpace(l.Text) == "" || j.tool().param(l.Path).typed {
 		return Read
 	}
 	p := j.resolve(l)
 	switch {
-	case l.Quoted && j.isAddress(l, *p), p.Role != meaning.Command && !(l.Quoted && sqlActs(l.Text)):
+	case l.Quoted && p.Role != toolinfo.Command && selects.MatchString(l.Text) && !j.asksSQL(l.Text):
+		return Execute
+	case l.Quoted && j.isAddress(l, *p), p.Role != toolinfo.Command && !(l.Quoted && sqlActs(l.Text)):
 		return Read
-	case sql.Reads(l.Text), clis[j.m.Tool] && looks(l.Text):
+	case j.asksSQL(l.Text), clis[j.m.Tool] && looks(l.Text):
 		return Read
 	}
 	return Execute
@@ -176,12 +233,12 @@ func (j *judging) orders(d Deed, l *leaves.Leaf) Deed {
 
 // deed is what a tool does with what it chooses. One that does one of several things is as grave as the worst of them,
 // a call only as what it chooses; milder than its tool only where the tool's own schema has the choice.
-func (t *callable) deed(values []leaves.Leaf) Deed {
+func (t *callable) deed(values []arguments.Leaf) Deed {
 	m, deed, chosen := t.m, deedOf(t.m), Read
 	known, listed := false, true
 	for i := range values {
 		l := &values[i]
-		if p := t.param(l.Path); !p.unseen.Chooses || p.unseen.Role == meaning.Command {
+		if p := t.param(l.Path); !p.unseen.Chooses || p.unseen.Role == toolinfo.Command {
 			continue // a command is an order, and no word of it chooses
 		}
 		act, ok := m.Choice(l.Path, l.Text)
@@ -190,15 +247,15 @@ func (t *callable) deed(values []leaves.Leaf) Deed {
 		}
 		_, has := m.Param(l.Path)
 		known, listed = true, listed && has
-		if d := deedBy(act, meaning.High); d.graverThan(chosen) {
+		if d := deedBy(act, toolinfo.High); d.graverThan(chosen) {
 			chosen = d
 		}
 	}
 	switch {
-	case !known, m.Act == meaning.Read:
+	case !known, m.Act == toolinfo.Read:
 		return deed
 	case listed: // what name and description say by themselves, and cannot be undone, no choice takes back
-		if named := deedBy(m.Named(), meaning.High); named.final() && named.graverThan(chosen) {
+		if named := deedBy(m.Named(), toolinfo.High); named.final() && named.graverThan(chosen) {
 			return named
 		}
 		return chosen

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -18,7 +18,7 @@ import (
 func (c *Context) Did(name string, args *tool.Args) []byte {
 	c.listen()
 	m := c.meaning(name)
-	if m.Act == meaning.Read && !tool.IsShell(unprefixed(m.Tool)) && !mayWrap(args) {
+	if m.Act == toolinfo.Read && !tool.IsShell(unprefixed(m.Tool)) && !mayWrap(args) {
 		return nil // most calls
 	}
 	trace := c.doing(m, args)
@@ -28,14 +28,14 @@ func (c *Context) Did(name string, args *tool.Args) []byte {
 	return trace
 }
 
-func (c *Context) doing(m *meaning.Meaning, args *tool.Args) []byte {
+func (c *Context) doing(m *toolinfo.Meaning, args *tool.Args) []byte {
 	c.did(m.Tool, args)
 	fields, err := args.Fields()
 	if err != nil {
 		return nil
 	}
-	values := leaves.Of(fields)
-	if len(values) > leaves.Most {
+	values := arguments.Of(fields)
+	if len(values) > arguments.Most {
 		return nil
 	}
 	c.memory.files = nil
@@ -53,11 +53,11 @@ func (c *Context) doing(m *meaning.Meaning, args *tool.Args) []byte {
 }
 
 // does notes what one tool does to files.
-func (c *Context) does(m *meaning.Meaning, values []leaves.Leaf) {
+func (c *Context) does(m *toolinfo.Meaning, values []arguments.Leaf) {
 	switch {
 	case tool.IsShell(unprefixed(m.Tool)):
 		c.ran(m, values)
-	case m.Act != meaning.Read:
+	case m.Act != toolinfo.Read:
 		for _, made := range madeBy(m, values) {
 			c.wrote(&made)
 		}
@@ -65,11 +65,11 @@ func (c *Context) does(m *meaning.Meaning, values []leaves.Leaf) {
 }
 
 // ran notes what command lines do to files.
-func (c *Context) ran(m *meaning.Meaning, values []leaves.Leaf) {
+func (c *Context) ran(m *toolinfo.Meaning, values []arguments.Leaf) {
 	for i := range values {
 		if l := &values[i]; commands.Is(m, l) {
 			readings := l.Commands()
-			for k := range readings[:min(len(readings), leaves.MostCommands)] {
+			for k := range readings[:min(len(readings), arguments.MostCommands)] {
 				line := c.line(m, &readings[k])
 				if c.lined(line); line.Stays || apart(values) || watches(line) {
 					c.stays(line)
@@ -106,9 +106,10 @@ func (c *Context) lined(line *shell.Line) {
 }
 
 // apart reports whether a host is told to let a command go on while the work does.
-func apart(values []leaves.Leaf) bool {
-	return slices.ContainsFunc(values, func(l leaves.Leaf) bool {
-		return l.Flag && l.Text != "false" && anyOf(leaves.NameWords(l.Path), goesApart) || l.Quoted && goesApart[strings.ToLower(l.Text)]
+func apart(values []arguments.Leaf) bool {
+	return slices.ContainsFunc(values, func(l arguments.Leaf) bool {
+		return l.Flag && l.Text != "false" && anyOf(arguments.NameWords(l.Path), goesApart) || l.Quoted &&
+			goesApart[strings.ToLower(l.Text)]
 	})
 }
 
@@ -267,11 +268,11 @@ func (c *Context) holdsTheirs(text string) bool {
 			return true
 		}
 		f := c.index.Of(l)
-		if f.Class == origin.Unseen || f.Class >= origin.System {
+		if f.Class == valueindex.Unseen || f.Class >= valueindex.System {
 			continue
 		}
 		// Also where something of this machine says it again: it may have been told to.
-		if f.Class <= origin.Text && c.beyond[f.Step] || c.index.Stands(l, func(step uint64) bool { return c.beyond[step] }) {
+		if f.Class <= valueindex.Text && c.beyond[f.Step] || c.index.Stands(l, func(step uint64) bool { return c.beyond[step] }) {
 			return true
 		}
 	}
@@ -280,12 +281,12 @@ func (c *Context) holdsTheirs(text string) bool {
 
 // told reports whether a value is somebody whom a tool tells something: that is no file, and what they are told is no script.
 // Of a tool that does anything else it stays one, whatever it looks like: a file may be called a@b.sh.
-func told(m *meaning.Meaning, kind meaning.Kind) bool {
-	return m.Act == meaning.Send && (kind == meaning.Email || kind == meaning.Phone || kind == meaning.URL || kind == meaning.Person)
+func told(m *toolinfo.Meaning, kind toolinfo.Kind) bool {
+	return m.Act == toolinfo.Send && (kind == toolinfo.Email || kind == toolinfo.Phone || kind == toolinfo.URL || kind == toolinfo.Person)
 }
 
 // madeBy is what a call of a tool that is no shell puts into files.
-func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
+func madeBy(m *toolinfo.Meaning, values []arguments.Leaf) []shell.Made {
 	var out []shell.Made
 	var files []string
 	var text strings.Builder
@@ -298,12 +299,12 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 		if patches(m, l) {
 			out = append(out, shell.Patched(l.Text)...)
 		}
-		words := leaves.NameWords(l.Path)
+		words := arguments.NameWords(l.Path)
 		puts := written[last(words)] || strings.Contains(l.Text, "\n") // as in file_text
 		switch p := m.Resolve(l.Path, l.Text); {
 		case puts && !anyOf(words, former):
 			text.WriteString(l.Text + "\n")
-		case p.Kind == meaning.Path, anyOf(words, fileNames),
+		case p.Kind == toolinfo.Path, anyOf(words, fileNames),
 			anyOf(words, movedBy) && !told(m, p.Kind) && !strings.ContainsAny(l.Text, " \n"):
 			files = append(files, l.Text)
 		case anyOf(words, former):

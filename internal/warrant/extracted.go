@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 // A result that is kept from the agent (Result.Held) is known here, and argues for nothing: nobody who acts has read it. What the agent
@@ -29,7 +29,7 @@ const maxExtracted = 1024
 func (c *Context) Extracted(step uint64, tool string, values []string) []byte {
 	c.listen()
 	for _, v := range values {
-		n := strings.Clone(origin.Normal(v))
+		n := strings.Clone(valueindex.Normal(v))
 		switch {
 		case n == "":
 		case len(c.extracted) >= maxExtracted:
@@ -84,7 +84,7 @@ var momentForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\d|\d\d:\d\d)$`)
 
 // extractedIn finds a value that was extracted in a text, a day or a time last.
 func (c *Context) extractedIn(text string) (value string, from extracted, ok bool) {
-	text = origin.Normal(text)
+	text = valueindex.Normal(text)
 	if e, ok := c.extracted[text]; ok {
 		return text, e, true
 	}

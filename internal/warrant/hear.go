@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
@@ -102,7 +103,8 @@ func (h *heard) sentence(text string, words []vocabulary.Word) {
 	before := len(h.clauses)
 	for i := 1; i < len(words); i++ {
 		gap := text[words[i-1].End:words[i].Start]
-		parted := gap != " " && strings.ContainsAny(gap, ",;，；、")
+		figure := gap == "," && words[i-1].Kind == vocabulary.Number && words[i].Kind == vocabulary.Number // 1,999
+		parted := gap != " " && strings.ContainsAny(gap, ",;，；、") && !figure
 		if parted || words[i].Gram.Has(vocabulary.Joining) {
 			told = told || h.tells(text, words[from:i])
 			open := h.add(text, words[from:i], question, told, carried)
@@ -209,4 +211,177 @@ func GoesOn(text string) bool {
 		}
 	}
 	return len(words) > 0 && len(words) <= maxGoingOn
+}
+
+// whyBefore is what is said of a value that only earlier messages speak for.
+const whyBefore = "an earlier message of yours has it, and I could not tell that this one means it"
+
+// saidBefore takes from whom and what an act of weight is done with what speaks for it where only earlier messages do: each message orders
+// its own. One that orders the act refers to what was named before by a pronoun, or as the same; then it names no other.
+func (j *judging) saidBefore(o *offer, got *mandate.Covered, call *mandate.Call, w world) {
+	if o.now == nil || !j.w.Deed.graverThan(Change) || j.goesOnWith(call) {
+		return
+	}
+	now := o.now.Cover(call, w, j.c.records.All())
+	missing := func(list []mandate.Missing, v *mandate.Missing) bool {
+		return slices.ContainsFunc(list, func(m mandate.Missing) bool { return m.Path == v.Path && m.Value == v.Value })
+	}
+	aimed := slices.ContainsFunc(call.Values, func(v mandate.Value) bool { // this message says itself whom it reaches
+		return v.Role == mandate.Aim && !missing(now.Missing, &mandate.Missing{Path: v.Path, Value: v.Text})
+	})
+	for i := range now.Missing {
+		miss := &now.Missing[i]
+		switch miss.Role {
+		case mandate.Text, mandate.Measure:
+			continue
+		}
+		if missing(got.Missing, miss) || j.picked(miss) || j.c.saidOtherwise(miss) || j.ours(miss) {
+			continue
+		}
+		if !j.recalled(miss, call, w, aimed) {
+			j.unbind(&mandate.Missing{Path: miss.Path, Value: miss.Value, Role: miss.Role, Why: whyBefore})
+		}
+	}
+	for i := range j.w.Slots {
+		s := &j.w.Slots[i]
+		sum := s.Kind == Measure && s.Has == Said && j.amounts(s.Path) && mandate.Figure(s.Value)
+		if sum && !j.c.saidNow(s.Value) && !j.counted(s.Value) && !j.recalledAsSame(call) {
+			s.Has, s.Why = Nothing, whyBefore
+		}
+	}
+}
+
+// counting is how many messages give what an act is done with: those that count now, or of them the latest that orders the act and says of
+// what.
+func (c *Context) counting(t *reader.Tool) int {
+	for n := 1; n < len(c.asking); n++ {
+		text := c.asking[len(c.asking)-n]
+		r := reader.Recalls(text, t, c.vocabulary)
+		names := slices.ContainsFunc(r.Names, func(n string) bool { return !strings.Contains(n, " ") }) // a longer quotation is a text
+		if (len(r.Words) > 0 || names) && reader.Ordered(text, t, c.vocabulary) {
+			return n
+		}
+	}
+	return max(1, len(c.asking))
+}
+
+// ours reports whether a value that the messages which count now do not hold is the owner's by itself, or an id of our own acts.
+func (j *judging) ours(miss *mandate.Missing) bool {
+	return slices.ContainsFunc(j.w.Slots, func(s Slot) bool {
+		return s.Path == miss.Path && s.Value == miss.Value && s.Has != Said && s.Has != Picked && j.granted(miss)
+	})
+}
+
+// goesOnWith reports whether the messages that count now order no act of a call's kind, one before them does, and it was not done yet: then
+// they say more of that.
+func (j *judging) goesOnWith(call *mandate.Call) bool {
+	c := j.c
+	t := reader.ToolOf(c.nameOf(j.m), j.m, c.vocabulary)
+	first := len(c.spoken) - c.counting(&t)
+	for i := len(c.spoken) - 1; i >= max(0, len(c.spoken)-maxAsking); i-- {
+		if reader.Ordered(c.spoken[i], &t, c.vocabulary) {
+			return i < first && c.times(j.m.Tool, i+1) == 0
+		}
+	}
+	return false
+}
+
+// recalled reports whether the order of the messages that count now refers to a value of an earlier one: the latest that names anything
+// names it, and does not deny it.
+func (j *judging) recalled(miss *mandate.Missing, call *mandate.Call, w world, aimed bool) bool {
+	c := j.c
+	t := reader.ToolOf(c.nameOf(j.m), j.m, c.vocabulary)
+	from := len(c.spoken) - c.counting(&t)
+	refers := false
+	var last reader.Recall
+	for _, text := range c.spoken[from:] {
+		r := reader.Recalls(text, &t, c.vocabulary)
+		strange := slices.ContainsFunc(r.Names, func(n string) bool { return !mandate.Figure(n) && !within(call, n) })
+		if strange && (miss.Role == mandate.Aim || !aimed) {
+			return false
+		}
+		last = r
+		one := r.One && c.namesLike(miss.Value, from)
+		aim := miss.Role == mandate.Aim
+		refers = refers || !one && (r.Thing && !aim || r.Person && aim || r.Thing && onlyAim(miss, call))
+	}
+	for i := from - 1; i >= max(0, len(c.spoken)-maxAsking); i-- {
+		if len(reader.Names(c.spoken[i], c.vocabulary)) == 0 {
+			continue
+		}
+		denied := slices.ContainsFunc(reader.Denied(c.spoken[i], c.vocabulary), func(words string) bool {
+			return names(mandate.Phrase(words), miss.Value)
+		})
+		if denied || !refers && !last.Has(c.spoken[i], c.vocabulary) {
+			return false
+		}
+		held := c.itemOf(&t, append([]string{c.spoken[i]}, c.spoken[from:]...)).Cover(call, w, c.records.All())
+		return !slices.ContainsFunc(held.Missing, func(m mandate.Missing) bool { return m.Path == miss.Path && m.Value == miss.Value })
+	}
+	return false
+}
+
+// recalledAsSame reports whether the order of the messages that count now says that something is as before, and names nothing else.
+func (j *judging) recalledAsSame(call *mandate.Call) bool {
+	t := reader.ToolOf(j.c.nameOf(j.m), j.m, j.c.vocabulary)
+	r := reader.Recalls(j.c.spoken[len(j.c.spoken)-1], &t, j.c.vocabulary)
+	return r.Thing && !slices.ContainsFunc(r.Names, func(name string) bool { return !within(call, name) })
+}
+
+// onlyAim reports whether a call is done to nothing but whom it reaches: then a pronoun for a thing is for that.
+func onlyAim(miss *mandate.Missing, call *mandate.Call) bool {
+	return miss.Role == mandate.Aim && !slices.ContainsFunc(call.Values, func(v mandate.Value) bool {
+		return v.Path != miss.Path && (v.Role == mandate.Object || v.Role == mandate.Aim || v.Role == mandate.Text)
+	})
+}
+
+// within reports whether some value of a call holds a name.
+func within(call *mandate.Call, name string) bool {
+	return slices.ContainsFunc(call.Values, func(v mandate.Value) bool {
+		return strings.Contains(strings.ToLower(v.Text), strings.ToLower(name))
+	})
+}
+
+// namesLike reports whether the latest message before some that names anything names something else of a value's form as well.
+func (c *Context) namesLike(value string, from int) bool {
+	for i := from - 1; i >= 0; i-- {
+		list := reader.Names(c.spoken[i], c.vocabulary)
+		if len(list) > 0 {
+			return slices.ContainsFunc(list, func(n string) bool { return n != value && nameForm(n) == nameForm(value) })
+		}
+	}
+	return false
+}
+
+// nameForm is the form of a name: which of its signs are letters and which are figures.
+func nameForm(name string) string {
+	var b strings.Builder
+	last := rune(0)
+	for _, r := range name {
+		switch {
+		case r >= '0' && r <= '9':
+			r = '0'
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= utf8.RuneSelf:
+			r = 'a'
+		}
+		if r != last {
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return b.String()
+}
+
+// singles reports whether what the user asks for singles out the record of a value, or there is no other of its kind.
+func (c *Context) singles(v string) bool {
+	return c.records.All().Singled(v, c.scoped())
+}
+
+// scoped are the words that count now.
+func (c *Context) scoped() string {
+	var words []string
+	for _, cl := range c.user.scope() {
+		words = append(words, cl.text)
+	}
+	return strings.Join(words, " ")
 }

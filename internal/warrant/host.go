@@ -1,11 +1,12 @@
 package warrant
 
 import (
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -57,7 +58,7 @@ func (c *Context) Control(names []string) {
 }
 
 // noAct judges a call that is no act: the agent's answer, or one by which the host steers itself. It reports whether it is one.
-func (j *judging) noAct(values []leaves.Leaf) bool {
+func (j *judging) noAct(values []arguments.Leaf) bool {
 	switch {
 	case j.m.Tool == Answer:
 		j.shows(values)
@@ -72,21 +73,21 @@ func (j *judging) noAct(values []leaves.Leaf) bool {
 // steers judges a call by which the host steers itself. It is neither an act nor a read: what it carries to another
 // agent is judged there. But who shows an answer may open what it points to, and who is handed a task goes where it
 // says: addresses in it are such as may be gone to.
-func (j *judging) steers(values []leaves.Leaf) {
+func (j *judging) steers(values []arguments.Leaf) {
 	j.w.Deed = Read
 	j.openable(values)
 	j.w.add(Act, "", j.m.Tool, Said, "the host steers itself with it, and reaches nobody")
 }
 
 // openable judges the addresses in texts that somebody is shown, or works by.
-func (j *judging) openable(values []leaves.Leaf) {
+func (j *judging) openable(values []arguments.Leaf) {
 	for i := range values {
 		l := &values[i]
 		if !j.c.argued || !l.Quoted {
 			continue
 		}
-		origin.EachTarget([]byte(l.Text), func(p origin.Part) bool {
-			if p.Kind != origin.URL {
+		valueindex.EachTarget([]byte(l.Text), func(p valueindex.Part) bool {
+			if p.Kind != valueindex.URL {
 				return true
 			}
 			e, why := j.c.address(p.Text)
@@ -107,7 +108,7 @@ const (
 )
 
 // shows judges an address in an answer. It reaches the host that it names, with whatever is in it.
-func (j *judging) shows(values []leaves.Leaf) {
+func (j *judging) shows(values []arguments.Leaf) {
 	j.w.Deed = Read
 	for i := range values {
 		l := &values[i]
@@ -137,7 +138,7 @@ func (c *Context) shownAs(v string, image bool) (Evidence, string) {
 			return Nothing, "an address inside your network"
 		}
 		return Followed, "an address that leads nowhere outside"
-	case !c.composed[origin.Normal(v)] && c.index.Written(v, c.source):
+	case !c.composed[valueindex.Normal(v)] && c.index.Written(v, c.source):
 		return Followed, "it stands so in what was read"
 	case !image && !strings.ContainsAny(v, "?&=;%#@\\") && c.index.SaidHost(v) && (c.saidRest(v) || c.ofWords(v)):
 		return Said, "you named the host"
@@ -159,16 +160,16 @@ func (c *Context) source(step uint64) bool { return !c.executed[step] }
 
 // composes notes the addresses that a call carries and nobody gave the agent: what comes back with them in it is no source of them.
 // An address that was asked for is one that was judged.
-func (c *Context) composes(m *meaning.Meaning, values []leaves.Leaf, step uint64) {
-	if tool.IsShell(m.Tool) || m.Act == meaning.Execute {
+func (c *Context) composes(m *toolinfo.Meaning, values []arguments.Leaf, step uint64) {
+	if tool.IsShell(m.Tool) || m.Act == toolinfo.Execute {
 		c.executed[step] = true
 	}
 	for i := range values {
 		l := &values[i]
-		if !l.Quoted || m.Act == meaning.Read && isHost(l.Text) || !strings.Contains(l.Text, ".") {
+		if !l.Quoted || m.Act == toolinfo.Read && isHost(l.Text) || !strings.Contains(l.Text, ".") {
 			continue
 		}
-		origin.EachTarget([]byte(l.Text), func(p origin.Part) bool {
+		valueindex.EachTarget([]byte(l.Text), func(p valueindex.Part) bool {
 			if !c.index.Written(p.Text, c.source) {
 				keep(c.composed, p.Text, 1)
 			}
@@ -178,7 +179,7 @@ func (c *Context) composes(m *meaning.Meaning, values []leaves.Leaf, step uint64
 }
 
 // workspace reports whether a tool is the host's own and works on this machine.
-func (c *Context) workspace(m *meaning.Meaning) bool {
+func (c *Context) workspace(m *toolinfo.Meaning) bool {
 	return c.host.owns(m.Tool) && tool.IsHost(m.Tool)
 }
 
@@ -200,8 +201,8 @@ var summaries = list("summaries")
 
 // sums reports whether a text is a summary that the owner asked for, and that stays where it is: what it sums up stands in it. No codes
 // do, since whoever writes what is summed up chooses them.
-func (j *judging) sums(l *leaves.Leaf) bool {
-	if j.w.Deed != Tidy || !anyOf(leaves.NameWords(l.Path), summaries) || !j.c.says(summaries) {
+func (j *judging) sums(l *arguments.Leaf) bool {
+	if j.w.Deed != Tidy || !anyOf(arguments.NameWords(l.Path), summaries) || !j.c.says(summaries) {
 		return false
 	}
 	for _, word := range strings.Fields(l.Text) {
@@ -211,4 +212,40 @@ func (j *judging) sums(l *leaves.Leaf) bool {
 		}
 	}
 	return true
+}
+
+// Watch tells where what watches the agent stands; nil changes nothing.
+func (c *Context) Watch(s *shell.Station) {
+	if s == nil || s == c.station {
+		return
+	}
+	c.station = s
+	c.reader().Watch(*s)
+}
+
+// Works tells in which folder the call at hand works; "": nobody says.
+func (c *Context) Works(folder string) { c.reader().Works(folder) }
+
+// reader reads commands, and knows what they must not touch.
+func (c *Context) reader() *shell.Reader {
+	if c.shell == nil {
+		c.shell = shell.NewReader()
+		c.shell.Remember(&c.past)
+	}
+	return c.shell
+}
+
+// overseen judges a value of any tool that is a file or an address of what watches the
+// agent, and what is typed into a shell; false: it is neither.
+func (j *judging) overseen(l *arguments.Leaf) bool {
+	switch {
+	case !l.Quoted || l.Later:
+	case j.tool().param(l.Path).typed:
+		j.command(l)
+		return true
+	case j.c.reader().Touches(l.Text, j.tool().takesAll) && !j.c.index.Said(l.Text):
+		j.bad(true, "it touches what watches the agent", l.Path, l.Text)
+		return true
+	}
+	return false
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/audience"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 // mandate is what binds the call at hand: the items of the latest message's contract; nil: it has none.
@@ -26,8 +26,9 @@ func (c *Context) mandate() *mandate.Mandate {
 // bind holds the slots of a call to where the owner's words say that its values come from. Without a contract the words themselves
 // are the item. One of the first form says too little of where values come from to bind by itself: beside it only what
 // speaks against the words is refused.
-func (j *judging) bind(values []leaves.Leaf) {
+func (j *judging) bind(values []arguments.Leaf) {
 	w := world{c: j.c, strays: map[string]string{}, quoted: true, told: j.c.tells(), to: j.readers(values)}
+	w.given = len(j.c.guarded) > 0 && j.c.givesAll(texts(values))
 	offered, call := j.offerFor(values), j.asCall(values)
 	m := j.withPromises(offered.mandate)
 	got := m.Cover(call, w, j.c.records.All())
@@ -39,8 +40,14 @@ func (j *judging) bind(values []leaves.Leaf) {
 			j.unbind(miss)
 		}
 	}
+	j.saidBefore(offered, &got, call, w)
+	j.sparedByName(offered, call)
 	j.chosenElsewhere(offered, call)
-	j.summedElsewhere(offered, call)
+	j.figuresElsewhere(offered, call)
+	j.crossed(offered, call)
+	j.exchanged(call)
+	j.unitsUnsaid(call)
+	j.filedElsewhere(call)
 	j.learn(m, &got, call, w)
 	j.bears(strings.Join(j.c.asking, "\n"), values)
 }
@@ -67,7 +74,7 @@ func (j *judging) learn(m *mandate.Mandate, got *mandate.Covered, call *mandate.
 	}
 	for _, p := range m.Pairs(got.Item, call, w, j.c.records.All()) {
 		missing := slices.ContainsFunc(got.Missing, func(miss mandate.Missing) bool {
-			return miss.Role == mandate.Aim && leaves.Root(miss.Path) == p.Path && miss.Value == p.Value
+			return miss.Role == mandate.Aim && arguments.Root(miss.Path) == p.Path && miss.Value == p.Value
 		})
 		if missing || len(got.Missing) == 0 && p.Sure {
 			j.w.Pairs = append(j.w.Pairs, p)
@@ -107,7 +114,7 @@ func (j *judging) unbind(miss *mandate.Missing) {
 const maxUntold = 64
 
 // called is the tool of a call as the reader sees it, with the parameters that its definition does not tell.
-func (j *judging) called(values []leaves.Leaf) *reader.Tool {
+func (j *judging) called(values []arguments.Leaf) *reader.Tool {
 	t := reader.ToolOf(j.c.nameOf(j.m), j.m, j.c.vocabulary)
 	have := map[string]bool{}
 	for i := range values {
@@ -124,12 +131,12 @@ func (j *judging) called(values []leaves.Leaf) *reader.Tool {
 // amounts reports whether a parameter is a sum. Evidence knows which of them may be worked out.
 func (j *judging) amounts(path string) bool {
 	p, ok := j.m.Param(path)
-	return ok && p.Role == meaning.Amount
+	return ok && p.Role == toolinfo.Amount
 }
 
 // spokenOf reports whether the owner has a word for a parameter: then what it is was theirs to say.
 func (j *judging) spokenOf(path string) bool {
-	for w := range leaves.Words(path) {
+	for w := range arguments.Words(path) {
 		if j.c.user.stems[stem(w)] {
 			return true
 		}
@@ -147,24 +154,37 @@ func (j *judging) granted(miss *mandate.Missing) bool {
 			continue
 		}
 		switch {
-		case s.Has == Assented:
+		case s.Has == Assented, s.Has == Said && j.c.saidOtherwise(miss):
 			return true
-		case s.Has == Said && j.c.index.SaidSealed(miss.Value):
-			return true // a restart: the log holds none of their secrets, and only that they said it
-		case miss.Role == mandate.Object && !j.w.Deed.grave() && j.c.ofSaidParts(miss.Value):
+		case j.ofWords(miss, s):
 			return true
 		case miss.Role == mandate.Order:
 			return s.Has == Entailed // it builds, tests or looks
 		case miss.Role == mandate.Aim:
-			return s.Has == Own && j.c.newIDs[origin.Normal(miss.Value)]
+			return s.Has == Own && j.c.newIDs[valueindex.Normal(miss.Value)]
 		case miss.Role == mandate.Key, s.Kind == Measure && j.amounts(miss.Path):
 			return s.Has > Nothing
 		case s.Has == Agent:
-			return j.w.Deed == Tidy || j.w.Deed == Create
+			return j.w.Deed == Create && !chooses(miss) || (j.w.Deed == Create || j.w.Deed == Tidy) && j.calls(miss)
 		}
 		return !j.w.Deed.grave() && (j.c.isOwn(miss.Value) || s.Has == Own && !mandate.Many(s.Value) && !j.spokenOf(s.Path))
 	}
 	return false
+}
+
+// ofWords reports whether what can be undone is done to something put together of what the owner said: two names, or a query.
+func (j *judging) ofWords(miss *mandate.Missing, s *Slot) bool {
+	if j.w.Deed.grave() {
+		return false
+	}
+	selects := s.Has == Said && selecting[arguments.LastWord(miss.Path)] && j.c.selects(miss.Value)
+	return selects || miss.Role == mandate.Object && j.c.ofSaidParts(miss.Value)
+}
+
+// saidOtherwise reports whether a value was said though the words do not hold it so: a town with its region, or, behind a restart, a
+// secret, of which the log holds only that they said it.
+func (c *Context) saidOtherwise(miss *mandate.Missing) bool {
+	return c.fullerTown(miss.Path, miss.Value) || c.index.SaidSealed(miss.Value)
 }
 
 // maxOffers bounds how many tools are remembered with what the words offer for them.
@@ -172,7 +192,7 @@ const maxOffers = 64
 
 // offerFor is what the owner's latest messages offer for the tool of a call. It is made once for all calls that name the same parameters
 // beside its definition.
-func (j *judging) offerFor(values []leaves.Leaf) *offer {
+func (j *judging) offerFor(values []arguments.Leaf) *offer {
 	c := j.c
 	key := j.m.Tool
 	for i := range values {
@@ -190,11 +210,14 @@ func (j *judging) offerFor(values []leaves.Leaf) *offer {
 	return c.offers[key]
 }
 
-// forbidden reports whether the owner forbids the call at hand, as the certain reader finds it. It holds whoever else reads
-// their words.
-func (j *judging) forbidden(values []leaves.Leaf) bool {
+// forbidden is the ban of the owner's on the call at hand, as the certain reader finds it; nil: there is none. It holds whoever else
+// reads their words.
+func (j *judging) forbidden(values []arguments.Leaf) *mandate.Ban {
 	m := j.c.words()
-	return len(m.Never) > 0 && m.Forbids(j.asCall(values), j.c.records.All()) != nil
+	if len(m.Never) == 0 {
+		return nil
+	}
+	return m.Forbids(j.asCall(values), j.c.records.All())
 }
 
 // words are what the certain reader finds in the messages that count now. They are read once for all calls.
@@ -221,7 +244,7 @@ func (c *Context) ask(text string) {
 func (c *Context) reading() *mandate.Mandate {
 	var tools []reader.Tool
 	for _, name := range slices.Sorted(maps.Keys(c.offered)) {
-		if m := c.tools[name]; m != nil && m.Act != meaning.Read {
+		if m := c.tools[name]; m != nil && m.Act != toolinfo.Read {
 			tools = append(tools, reader.ToolOf(c.nameOf(m), m, c.vocabulary))
 		}
 	}
@@ -235,7 +258,7 @@ func (c *Context) reading() *mandate.Mandate {
 
 // covered judges a call by the items of a message: all of its slots are held by one of them, or those that are not
 // are the question.
-func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
+func (j *judging) covered(m *mandate.Mandate, values []arguments.Leaf) {
 	m = m.Pinned(j.c.pin)
 	call := j.asCall(values)
 	w := world{c: j.c, strays: map[string]string{}, told: j.c.tells(), to: j.readers(values)}
@@ -259,7 +282,7 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 		return
 	}
 	j.w.Item = &Item{ID: got.Item.ID, Giver: "contract", Quote: got.Item.Quote}
-	if j.used(m) || j.usedTogether(m, got.Item) {
+	if j.used(m) || j.usedTogether(m, got.Item) || j.toldSo(m, call, w, values) {
 		j.w.add(Act, "", j.m.Tool, Nothing, "it was done as often as you asked for")
 		return
 	}
@@ -270,7 +293,7 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 	}
 	j.w.add(Act, "", j.m.Tool, Said, "you asked: "+got.Item.Quote)
 	if j.hold(&got); got.Item.Per == "" {
-		j.bears(got.Item.Quote, values)
+		j.bears(m.Quotes(j.m.Tool), values)
 	}
 	j.learn(m, &got, call, w)
 }
@@ -336,92 +359,56 @@ func missingKind(r mandate.Role, d Deed) Kind {
 	return Object
 }
 
-// repeats reports whether a call was made before and does nothing more.
-func (j *judging) repeats() bool {
-	once := j.w.Deed == Delete || j.w.Deed == Grant || j.w.Deed == Change || j.w.Deed == Tidy // to send once more is another letter
-	t := j.c.done[j.m.Tool]
-	return t != nil && once && t.again(j.w.Deed, j.args)
-}
-
-// used reports whether the items for a tool are spent.
-func (j *judging) used(m *mandate.Mandate) bool {
-	if j.repeats() {
-		return false
-	}
-	most, since := 0, len(j.c.said)
-	for i := range m.Items {
-		it := &m.Items[i]
-		if it.Tool == j.m.Tool {
-			since = min(since, it.Message) // what an earlier message ordered may be done already
-		}
-		switch {
-		case it.Tool != j.m.Tool:
-		case it.Per != "":
-			most += maxEach
-		case it.Times == 0 && !j.w.Deed.grave():
-			most += maxUnsaid
-		default:
-			most += max(1, it.Times)
-		}
-	}
-	return most > 0 && j.c.times(j.m.Tool, since) >= most
-}
-
-// maxUnsaid bounds how often something that can be undone is done where nobody said how often.
-const maxUnsaid = 10
-
-// maxEach bounds how often something is done for the entries of a list.
-const maxEach = 100
-
 // asCall is the call as items are held against it.
-func (j *judging) asCall(values []leaves.Leaf) *mandate.Call {
-	out := &mandate.Call{Tool: j.m.Tool, Deed: j.w.Deed.String(), Grave: j.w.Deed.grave(), Reaches: j.w.Deed.graverThan(Tidy)}
-	out.Takes = j.takes()
-	for _, list := range [][]leaves.Leaf{values, j.beside} {
+func (j *judging) asCall(values []arguments.Leaf) *mandate.Call {
+	d := j.w.Deed
+	out := &mandate.Call{Tool: j.m.Tool, Deed: d.String(), Grave: d.grave(), Reaches: d.graverThan(Tidy), Takes: j.takes()}
+	for _, list := range [][]arguments.Leaf{values, j.beside} {
 		for i := range list {
 			l := &list[i]
 			p := j.resolve(l)
-			v := mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag, Act: p.Chooses, Sum: p.Role == meaning.Amount}
+			v := mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag, Act: p.Chooses, Sum: p.Role == toolinfo.Amount}
 			if v.Decides = p.Decides; p.Listed != nil {
 				v.Choices, v.Default, v.Decides = p.Listed.Values, p.Listed.Default, p.Decides || p.Listed.Reaches()
 			}
 			out.Values = append(out.Values, v)
 		}
 	}
+	j.deniesOf(values, out)
 	return out
 }
 
 // roleOf is what an argument is to an item.
-func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
+func (j *judging) roleOf(l *arguments.Leaf) mandate.Role {
 	p := *j.resolve(l)
 	switch {
 	case l.Flag, datish.MatchString(l.Text) && len(l.Text) <= 32:
 		return mandate.Measure
-	case l.Quoted && sqlActs(l.Text), p.Role == meaning.Command:
+	case l.Quoted && sqlActs(l.Text), p.Role == toolinfo.Command:
 		return mandate.Order
-	case p.Role == meaning.Credential:
+	case p.Role == toolinfo.Credential:
 		return mandate.Key
-	case p.Role == meaning.Target, l.Quoted && mailbox(l.Text):
+	case p.Role == toolinfo.Target, l.Quoted && mailbox(l.Text):
 		return mandate.Aim
 	case l.Quoted && j.w.Deed.graverThan(Change) && goesAlong(l, &p):
 		return mandate.Object
 	case j.worded(l, &p):
 		return mandate.Text
-	case p.Role == meaning.Amount:
+	case p.Role == toolinfo.Amount:
 		return mandate.Measure
 	case l.Quoted && pathish(l, p.Kind) && sensitive(l.Text):
 		return mandate.Place
 	case identifier(l):
 		return mandate.Object
-	case p.Role == meaning.Unclear || !l.Quoted, !p.Object && choice.MatchString(l.Text):
+	case p.Role == toolinfo.Unclear || !l.Quoted, !p.Object && choice.MatchString(l.Text):
 		return mandate.Measure
 	}
 	return mandate.Object
 }
 
 // goesAlong reports whether an argument is a file that goes with what is sent.
-func goesAlong(l *leaves.Leaf, p *meaning.Param) bool {
-	return (pathish(l, p.Kind) || p.Role == meaning.Content && refers(l.Text)) && !wordy(l.Text)
+func goesAlong(l *arguments.Leaf, p *toolinfo.Param) bool {
+	return (pathish(l, p.Kind) || p.Role == toolinfo.Content && refers(l.Text)) && !wordy(l.Text)
 }
 
 // refers reports whether what should be a text is one word with the signs of a path: it stands for what lies there.
@@ -430,14 +417,14 @@ func refers(text string) bool {
 }
 
 // worded reports whether an argument is a text for somebody to read. One that is none by its parameter is no text because it was read.
-func (j *judging) worded(l *leaves.Leaf, p *meaning.Param) bool {
+func (j *judging) worded(l *arguments.Leaf, p *toolinfo.Param) bool {
 	switch {
 	case !l.Quoted:
 		return false
-	case p.Role == meaning.Content, wordy(l.Text) && len(tokens(l.Text)) > 4 && !j.c.inText(l.Text):
+	case p.Role == toolinfo.Content, wordy(l.Text) && len(tokens(l.Text)) > 4 && !j.c.inText(l.Text):
 		return true
 	}
-	return !p.Object && p.Role != meaning.Selector && remarks[leaves.LastWord(l.Path)]
+	return !p.Object && p.Role != toolinfo.Selector && remarks[arguments.LastWord(l.Path)]
 }
 
 // remarks are parameters for a few words to whoever reads it.
@@ -446,26 +433,13 @@ var remarks = list("remarks")
 // choice is one plain word, as schemas list them.
 var choice = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 
-// singles reports whether what the user asks for singles out the record of a value, or there is no other of its kind.
-func (c *Context) singles(v string) bool {
-	return c.records.All().Singled(v, c.scoped())
-}
-
-// scoped are the words that count now.
-func (c *Context) scoped() string {
-	var words []string
-	for _, cl := range c.user.scope() {
-		words = append(words, cl.text)
-	}
-	return strings.Join(words, " ")
-}
-
 // world is the conversation as items are held against it.
 type world struct {
 	c      *Context
 	quoted bool                   // in a text only runs of words are looked for: the addresses and figures in it are judged one by one
 	to     audience.Set           // who reads what the call sends; none: nobody asked
 	told   bool                   // the owner gave the text: what it says beside that is looked for word by word
+	given  bool                   // they said all that it tells: what they only want looked at is no source
 	sees   func(step uint64) bool // what of it may be looked at; nil: all
 	// what was found in texts: only records that a source names count there, and they are never blank
 	strays map[string]string
@@ -475,7 +449,7 @@ func (w world) Said(v string) bool { return w.c.index.Said(v) }
 func (w world) Own(v string) bool  { return w.c.isOwn(v) }
 
 func (w world) Made(v string, aim bool) bool {
-	asSaid, made := w.c.newIDs[origin.Normal(v)]
+	asSaid, made := w.c.newIDs[valueindex.Normal(v)]
 	return made && (!aim || asSaid)
 }
 

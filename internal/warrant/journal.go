@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -263,7 +263,7 @@ func (c *Context) Refuse(ids ...string) []byte {
 			continue
 		}
 		for _, v := range a.values {
-			if keep(c.refused, v, 4); c.memory.on && c.refused[origin.Normal(v)] {
+			if keep(c.refused, v, 4); c.memory.on && c.refused[valueindex.Normal(v)] {
 				t.sums = append(t.sums, c.index.Sum(v))
 			}
 		}

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
 // A judgement outlives its process by traces: of each result, and of each message that is not
@@ -52,7 +55,7 @@ type trace struct {
 	thing uint64 // hash of what an act was done to; 0: nothing
 	sums  []uint64
 	files []keptFile
-	index *origin.Trace
+	index *valueindex.Trace
 }
 
 // keptFile is what is kept of a file: the hash of its last name, what it does and where it is
@@ -213,7 +216,7 @@ func readTrace(b []byte) (t trace, ok bool) {
 		return t, ok && len(b) == 0
 	}
 	var err error
-	t.index, err = origin.ReadTrace(b)
+	t.index, err = valueindex.ReadTrace(b)
 	return t, err == nil
 }
 
@@ -224,19 +227,19 @@ type own map[string]bool
 // keepOwn holds a value that our own acts gave back or were given.
 func (c *Context) keepOwn(value string, shortest int) {
 	keep(c.own, value, shortest)
-	if c.memory.on && c.own[origin.Normal(value)] && len(c.memory.fresh) < maxOwnKept {
+	if c.memory.on && c.own[valueindex.Normal(value)] && len(c.memory.fresh) < maxOwnKept {
 		c.memory.fresh = append(c.memory.fresh, c.index.Sum(value))
 	}
 }
 
 // isOwn reports whether a value is one that our own acts gave back or were given.
 func (c *Context) isOwn(value string) bool {
-	return c.own[origin.Normal(value)] || len(c.memory.own) > 0 && c.memory.own[c.index.Sum(value)]
+	return c.own[valueindex.Normal(value)] || len(c.memory.own) > 0 && c.memory.own[c.index.Sum(value)]
 }
 
 // turnedDown reports whether the owner turned a call with this value down.
 func (c *Context) turnedDown(value string) bool {
-	return len(c.refused) > 0 && c.refused[origin.Normal(value)] || len(c.memory.refused) > 0 && c.memory.refused[c.index.Sum(value)]
+	return len(c.refused) > 0 && c.refused[valueindex.Normal(value)] || len(c.memory.refused) > 0 && c.memory.refused[c.index.Sum(value)]
 }
 
 // namedWords is how many words the user may name a value by that was turned down.
@@ -247,7 +250,7 @@ func (c *Context) reconsider(text string) {
 	if len(c.memory.refused) == 0 {
 		return
 	}
-	words := strings.Fields(origin.Normal(text))
+	words := strings.Fields(valueindex.Normal(text))
 	for i := range words {
 		for n := i + 1; n <= min(len(words), i+namedWords) && len(c.memory.refused) > 0; n++ {
 			delete(c.memory.refused, c.index.Sum(strings.Join(words[i:n], " ")))
@@ -258,3 +261,140 @@ func (c *Context) reconsider(text string) {
 // Sealed adds values of the user's own words of which only hashes under a key were kept: a
 // log holds no secrets, and what was in it before a restart was still said.
 func (c *Context) Sealed(key []byte, sums []string) { c.index.Sealed(key, sums) }
+
+// aloneMark stands before what an answer named and nothing else. No id holds it.
+const aloneMark = "§alone§"
+
+// answer is what an act returned, while it is read for what the act made.
+type answer struct {
+	c        *Context
+	act      *toolinfo.Meaning
+	args     []arguments.Leaf
+	own      []string // the words of the tool's name
+	ids      []string // of what was made
+	of       int      // of how many things
+	shortest int      // of the shortest id that is kept
+	beside   bool     // the answer says something else
+}
+
+// given reports whether a text is one that the act was called with.
+func (a *answer) given(text string) bool {
+	return slices.ContainsFunc(a.args, func(l arguments.Leaf) bool { return l.Text == text })
+}
+
+// isOwn reports whether a word is one of the act's own, or says that it was done.
+func (a *answer) isOwn(w string) bool {
+	return saidDone[w] || ownForms[w] || slices.ContainsFunc(a.own, func(o string) bool { return stem(o) == stem(w) })
+}
+
+// takes reports whether the act was called with something of a name.
+func (a *answer) takes(w string) bool {
+	return slices.ContainsFunc(a.args, func(l arguments.Leaf) bool { return wordIn(l.Path, map[string]bool{w: true}) })
+}
+
+// entries reads the answer of a call that makes so many things at most. A longer list is of others, as the letters that one stands beside.
+func (a *answer) entries(v *valueindex.Value, made int) {
+	a.shortest = 1
+	if v.Shape == valueindex.List {
+		if len(v.Kids) > made {
+			return
+		}
+		for i := range v.Kids {
+			a.entry(&v.Kids[i])
+		}
+		return
+	}
+	for i := range v.Kids {
+		if k := &v.Kids[i]; made > 1 && k.Shape == valueindex.List && len(k.Kids) > 0 && !identified(v) {
+			a.entries(k, made)
+			return
+		}
+	}
+	a.entry(v)
+}
+
+// entry reads what is said of one thing that was made: the ids under a bare name, or one of the act's own words. Where there is none,
+// the one id under another name, if the act makes things that are called otherwise, and is not given such an id itself.
+func (a *answer) entry(v *valueindex.Value) {
+	a.of++
+	own, other := map[string][]string{}, []string{}
+	a.each(v, 0, func(key, text string) {
+		words := arguments.NameWords(key)
+		kind := words[len(words)-1]
+		words = words[:len(words)-1]
+		switch {
+		case strings.Contains(text, aloneMark), a.given(text):
+		case a.act.Act == toolinfo.Grant && !startsURL(text): // to let somebody in makes a link, and nothing else
+			a.beside = true
+		case !slices.ContainsFunc(words, func(w string) bool { return !a.isOwn(w) }):
+			own[kind] = appendOnce(own[kind], text)
+		case len(words) == 1 && !a.takes(words[0]):
+			other = appendOnce(other, text)
+		default:
+			a.beside = true
+		}
+	})
+	found := false
+	for _, list := range own {
+		if found = true; len(list) == 1 {
+			a.ids = append(a.ids, list[0])
+		} else {
+			a.beside = true
+		}
+	}
+	if slices.Sort(a.ids); len(other) == 1 && !found && (a.act.Act != toolinfo.Send || laysDown[a.act.Verb]) {
+		a.ids = append(a.ids, other[0])
+	} else {
+		a.beside = a.beside || len(other) > 0
+	}
+}
+
+// ownForms are words before what a thing that was made is called by, that say no other thing.
+var ownForms = list("own_forms")
+
+// laysDown are verbs that tell something by putting it somewhere, where it is a thing of its own.
+var laysDown = list("lays_down")
+
+// each calls do with the ids of what an entry is of, and notes what it says beside.
+func (a *answer) each(v *valueindex.Value, depth int, do func(key, text string)) {
+	for i := range v.Kids {
+		switch k := &v.Kids[i]; {
+		case k.Shape == valueindex.Scalar && returned[arguments.LastWord(k.Key)] && k.Text != "":
+			do(k.Key, k.Text)
+		case k.Shape == valueindex.Scalar:
+			a.beside = a.beside || !a.nods(k.Text)
+		case depth < 2 && !identified(v):
+			a.each(k, depth+1, do)
+		default:
+			a.beside = a.beside || len(k.Kids) > 0
+		}
+	}
+}
+
+// nods reports whether a text says only that something was done, of what the act was called with, and no more than one of it.
+func (a *answer) nods(text string) bool {
+	return a.given(text) || text == "0" || text == "1" || strings.Trim(text, "0123456789") != "" && repeats([]byte(text), a.args)
+}
+
+// text reads an answer in words: it has one id, and says nothing but that the act was done.
+func (a *answer) text(content string) {
+	a.of, a.shortest = 1, 2
+	split := func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }
+	for _, w := range strings.FieldsFunc(content, split) {
+		w = strings.Trim(w, ".!")
+		if strings.ContainsAny(w, "0123456789") && !strings.Contains(w, aloneMark) && !a.given(w) {
+			a.ids = appendOnce(a.ids, w)
+		}
+	}
+	beside := slices.ContainsFunc(a.c.vocabulary.Words(content), func(w vocabulary.Word) bool { return !a.plain(&w) })
+	if beside || len(a.ids) != 1 {
+		a.ids = nil
+	}
+}
+
+// plain reports whether a word of an answer says no more than that the act was done.
+func (a *answer) plain(w *vocabulary.Word) bool {
+	known := saidDone[w.Text] || idNames[w.Text] || returned[w.Text] || w.Gram.Has(vocabulary.Function) || w.Gram.Has(vocabulary.Done) ||
+		strings.ContainsAny(w.Text, "0123456789") || slices.Contains(a.own, w.Text) || slices.Contains(a.own, w.Stem)
+	return known || slices.ContainsFunc(a.args, func(l arguments.Leaf) bool { return slices.Contains(tokens(l.Text), w.Text) })
+}

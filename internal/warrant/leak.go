@@ -6,11 +6,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/sql"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -19,7 +19,7 @@ func (c *Context) Secrets(find func(text string) []string) { c.secret = find }
 
 // disclosed judges a text that leaves with a call, a look's included, by the keys and codes in
 // it. Those the user gave, or asked for by their name, may go where the call goes.
-func (j *judging) disclosed(l *leaves.Leaf) {
+func (j *judging) disclosed(l *arguments.Leaf) {
 	c := j.c
 	if !c.argued || !l.Quoted || len(l.Text) < 8 || harmlessWord(l.Text) || c.index.Said(l.Text) {
 		return
@@ -45,7 +45,7 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 func (c *Context) packedIn(text string) string {
 	var whole mixture
 	for piece := range strings.FieldsFuncSeq(text, func(r rune) bool { return !codeSign(r) }) {
-		if !mixed(piece) || c.index.Said(piece) || c.isOwn(piece) || c.index.Of(piece).Class != origin.Unseen {
+		if !mixed(piece) || c.index.Said(piece) || c.isOwn(piece) || c.index.Of(piece).Class != valueindex.Unseen {
 			whole = mixture{}
 			continue
 		}
@@ -85,7 +85,7 @@ const codeLength = 4 // of the shortest number worth keeping: a PIN
 // coded judges the numbers among the words that a look is given: what is looked for by words needs none
 // that the user did not say, and a code goes a long way in one. A number alone is what is
 // looked up, and a year is a year.
-func (j *judging) coded(l *leaves.Leaf) {
+func (j *judging) coded(l *arguments.Leaf) {
 	c := j.c
 	if !strings.ContainsAny(strings.TrimSpace(l.Text), " \t\n") || datish.MatchString(l.Text) {
 		return
@@ -120,7 +120,7 @@ var numerals = func() map[string]byte {
 
 // recited judges what a look is given as words: a code in words that the user did not say, and whole runs of what was
 // read and is the user's alone. What stands on a page that anybody may read is no secret.
-func (j *judging) recited(l *leaves.Leaf) {
+func (j *judging) recited(l *arguments.Leaf) {
 	c, words := j.c, tokens(l.Text)
 	from := 0
 	for i, w := range words {
@@ -140,8 +140,28 @@ func (j *judging) recited(l *leaves.Leaf) {
 	fields := strings.Fields(l.Text)
 	for i := 0; i+recital <= len(fields) && i < mostRuns; i++ {
 		run := strings.Join(fields[i:i+recital], " ")
-		if !c.index.Said(run) && c.index.Of(run).Class > origin.Unseen && c.index.Stands(run, private) {
+		if !c.index.Said(run) && c.index.Of(run).Class > valueindex.Unseen && c.index.Stands(run, private) {
 			j.w.add(Cargo, l.Path, run, Nothing, "it carries along what was read elsewhere")
+			return
+		}
+	}
+}
+
+// taken judges the words that a look takes along to another server: what stands only in something secret that was read leaves with it,
+// from one word on.
+func (j *judging) taken(l *arguments.Leaf) {
+	c := j.c
+	if !c.argued || !l.Quoted || c.index.Said(l.Text) || len(c.guarded) == 0 || sql.Reads(l.Text) {
+		return
+	}
+	secret := func(step uint64) bool { return c.guarded[step] != "" }
+	open := func(step uint64) bool { return c.guarded[step] == "" }
+	for _, t := range tokens(l.Text) {
+		if len(t) < 4 || !distinctive(t) || c.user.stems[stem(t)] || c.isOwn(t) || c.index.Said(t) {
+			continue
+		}
+		if c.index.Stands(t, secret) && !c.index.Stands(t, open) {
+			j.w.add(Cargo, l.Path, t, Nothing, "it stands only in something secret that was read, and a look would carry it along")
 			return
 		}
 	}
@@ -255,7 +275,7 @@ func (m *mixture) packed() bool {
 }
 
 // withholds asks about a text for others that has a word which the owner wants left out. What they gave word for word has their word.
-func (j *judging) withholds(values []leaves.Leaf) {
+func (j *judging) withholds(values []arguments.Leaf) {
 	if !j.w.Deed.graverThan(Tidy) {
 		return
 	}
@@ -298,8 +318,8 @@ func (c *Context) Dictated(args *tool.Args) bool {
 	if err != nil {
 		return false
 	}
-	values := leaves.Of(fields)
-	return len(values) > 0 && len(values) <= mostDictated && !slices.ContainsFunc(values, func(l leaves.Leaf) bool {
+	values := arguments.Of(fields)
+	return len(values) > 0 && len(values) <= mostDictated && !slices.ContainsFunc(values, func(l arguments.Leaf) bool {
 		return !l.Flag && strings.TrimSpace(l.Text) != "" && !c.index.Said(l.Text)
 	})
 }
@@ -345,12 +365,35 @@ func eachFigure(text string, visit func(string) bool) {
 			continue // what stands between groups of them
 		}
 		flush()
-		address := strings.ContainsAny(v, "@") || startsURL(v) // judged by what it is
-		if !done && !address && len(v) <= mostFigure && countDigits(v) >= fewDigits && !moment.MatchString(v) {
-			done = !visit(v)
+		if digits := unsigned(v); digits != "" && !done {
+			done = !visit(digits)
 		}
+		done = done || isFigure(v) && !visit(v)
 	}
 	flush()
+}
+
+// isFigure reports whether a word is a figure or a code. An address is judged by what it is.
+func isFigure(v string) bool {
+	address := strings.ContainsAny(v, "@") || startsURL(v)
+	return !address && len(v) <= mostFigure && countDigits(v) >= fewDigits && !moment.MatchString(v)
+}
+
+// unsigned are the digits of a figure whose digits signs keep apart: 4-4-1-7. Empty: none are.
+func unsigned(v string) string {
+	var out []byte
+	for i := range len(v) {
+		switch b := v[i]; {
+		case i%2 == 0 && b >= '0' && b <= '9':
+			out = append(out, b)
+		case i%2 == 0 || !strings.ContainsRune("-._/,:+*", rune(b)):
+			return ""
+		}
+	}
+	if len(out) < fewApart || len(out) > mostApart || moment.MatchString(v) {
+		return ""
+	}
+	return string(out)
 }
 
 func countDigits(s string) int {
@@ -385,7 +428,7 @@ func (c *Context) Carries(text string) []Carry {
 			return false
 		}
 		f := c.index.Of(part)
-		if f.Tool == "" || f.Class != origin.Text && f.Class != origin.Field {
+		if f.Tool == "" || f.Class != valueindex.Text && f.Class != valueindex.Field {
 			return false
 		}
 		if last := len(out) - 1; last < 0 || out[last].Step != f.Step || !strings.Contains(out[last].Part, part) {
@@ -406,14 +449,15 @@ func (c *Context) Carries(text string) []Carry {
 // carriedRun is how many words of a line are done with: those in a row that were read, or one.
 func (c *Context) carriedRun(words []string, add func(string) bool) int {
 	n := 0
-	for m := run; m <= len(words) && c.index.Of(strings.Trim(strings.Join(words[:m], " "), ".,;:!?")).Class > origin.Unseen; m++ {
+	for m := run; m <= len(words) && c.index.Of(strings.Trim(strings.Join(words[:m], " "), ".,;:!?")).Class > valueindex.Unseen; m++ {
 		n = m
 	}
 	if n > 0 && add(strings.Join(words[:n], " ")) {
 		return n
 	}
 	word := strings.Trim(words[0], ".,;:!?()[]{}\"'`*_<>=~")
-	if address := len(origin.Targets(word)) > 0; address || countDigits(word) >= fewDigits && !moment.MatchString(strings.ToLower(word)) {
+	if address := len(valueindex.Targets(word)) > 0; address || countDigits(word) >= fewDigits &&
+		!moment.MatchString(strings.ToLower(word)) {
 		add(word)
 	}
 	return 1

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 // Servers that answer in text list what they know line by line, and in such a text nobody can
@@ -91,19 +91,19 @@ func plainByte(b byte) bool {
 }
 
 // entry reports whether a value stands in a listing and is short enough to be of one entry.
-func (c *Context) entry(v string, f *origin.Finding) bool {
+func (c *Context) entry(v string, f *valueindex.Finding) bool {
 	return c.lists[f.Step] && len(v) <= cellLength
 }
 
 // inOrder reports whether the words that count now say the words of a value one after the other: react-date-picker for "the react
 // date picker". The same words in another order name something else.
 func (c *Context) inOrder(v string) bool {
-	want := leaves.NameWords(v)
+	want := arguments.NameWords(v)
 	if len(want) == 0 || strings.ContainsFunc(v, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return false // of other scripts no words are told apart here
 	}
 	return slices.ContainsFunc(c.asking, func(text string) bool {
-		for have := leaves.NameWords(text); len(have) >= len(want); have = have[1:] {
+		for have := arguments.NameWords(text); len(have) >= len(want); have = have[1:] {
 			if slices.EqualFunc(have[:len(want)], want, strings.EqualFold) {
 				return true
 			}
@@ -118,7 +118,7 @@ func (j *judging) brought(step uint64, aim bool) bool {
 }
 
 // broughtAnywhere reports whether some result that has a value as a field was.
-func (j *judging) broughtAnywhere(v string, f *origin.Finding, aim bool) bool {
+func (j *judging) broughtAnywhere(v string, f *valueindex.Finding, aim bool) bool {
 	return j.brought(f.Step, aim) || j.bringing().Any(j.c.records.All(), v, j.param, aim, j.strictly(aim))
 }
 
@@ -142,4 +142,49 @@ func (j *judging) takes() []string {
 		out = append(out, j.m.Params[i].Path)
 	}
 	return out
+}
+
+// What a text says of a value nobody here understands: whether it orders, warns or only tells is not looked at, so that another
+// language or another wording is never better than plain English. It counts that somebody wrote of it. A text that only lists
+// things (listing.go) says nothing of any of them.
+
+// isWritten reports whether a value stands in what somebody wrote: of results that the user named too, unless those are passed over.
+// Of what nobody looked at, it does.
+func (c *Context) isWritten(v string, named bool) bool {
+	found := false
+	all := c.index.Mentions(v, func(m valueindex.Mention) bool {
+		found = !c.lists[m.Step] && (named || !m.Named)
+		return !found
+	})
+	return found || !all || c.lost
+}
+
+// contested reports whether free text speaks of a value: more stands beside it than a name for it, or it is somewhere to go to.
+// Where a value stands too often to look at every place, it is.
+func (c *Context) contested(value string, target bool) bool {
+	found := false
+	all := c.index.Mentions(value, func(m valueindex.Mention) bool {
+		found = !c.lists[m.Step] && (target && m.Free || len(tokens(m.Before))+len(tokens(m.After)) >= 2)
+		return !found
+	})
+	return found || !all || c.lost
+}
+
+// recordContested reports whether free text speaks for the record of a value by another
+// of its fields.
+func (c *Context) recordContested(value string) bool {
+	found := false
+	c.index.Siblings(value, func(text string) bool {
+		words := tokens(text)
+		if len(words) > 6 || c.index.Said(text) || datish.MatchString(text) {
+			return true
+		}
+		telling := false
+		for _, w := range words {
+			telling = telling || distinctive(w) && len(w) > 3
+		}
+		found = telling && c.contested(text, false)
+		return !found
+	})
+	return found
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -30,7 +30,7 @@ type naming struct {
 	binds   bool               // what it does others build on at once
 }
 
-func (c *Context) named(m *meaning.Meaning) *naming {
+func (c *Context) named(m *toolinfo.Meaning) *naming {
 	if n := c.namings[m.Tool]; n != nil {
 		return n
 	}
@@ -65,12 +65,12 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 }
 
 // nameOf are the words of a tool's name without what most tools share: the name of their server, but no verb.
-func (c *Context) nameOf(m *meaning.Meaning) []string {
+func (c *Context) nameOf(m *toolinfo.Meaning) []string {
 	return c.callable(m).words
 }
 
-func (c *Context) unshared(m *meaning.Meaning) []string {
-	words := leaves.NameWords(unprefixed(c.names[m.Tool]))
+func (c *Context) unshared(m *toolinfo.Meaning) []string {
+	words := arguments.NameWords(unprefixed(c.names[m.Tool]))
 	if len(c.offered) < 4 || len(words) < 2 || c.isVerb(words[0]) {
 		return words
 	}
@@ -121,7 +121,7 @@ func (n *naming) lacks(found match) bool { return n.generic && len(n.nouns) > 0 
 
 // asked reports whether a clause asks for an act of the class of the tool's, or of its verb's:
 // an update of a payment is asked for by a change, a booking by no other act than its own.
-func (n *naming) asked(cl *clause, m *meaning.Meaning) bool {
+func (n *naming) asked(cl *clause, m *toolinfo.Meaning) bool {
 	own := n.classes
 	if deedOf(m).grave() {
 		own &= vocabulary.Change
@@ -129,10 +129,10 @@ func (n *naming) asked(cl *clause, m *meaning.Meaning) bool {
 	if n.generic && cl.classes.Any(own) {
 		return true
 	}
-	return (n.generic || m.Act == meaning.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
+	return (n.generic || m.Act == toolinfo.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
 }
 
-func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
+func (c *Context) matches(cl *clause, m *toolinfo.Meaning) match {
 	var out match
 	n := c.named(m)
 	for _, id := range n.verbs {
@@ -166,23 +166,23 @@ func (c *clause) names(w vocabulary.Word) bool {
 }
 
 // classesOf are the classes of words by which people ask for an act of a tool.
-func classesOf(a meaning.Act) vocabulary.Classes {
+func classesOf(a toolinfo.Act) vocabulary.Classes {
 	switch a {
-	case meaning.Read:
+	case toolinfo.Read:
 		return vocabulary.Read
-	case meaning.Create:
+	case toolinfo.Create:
 		return vocabulary.Create
-	case meaning.Change:
+	case toolinfo.Change:
 		return vocabulary.Change
-	case meaning.Delete:
+	case toolinfo.Delete:
 		return vocabulary.Delete
-	case meaning.Send:
+	case toolinfo.Send:
 		return vocabulary.Send | vocabulary.Publish
-	case meaning.Pay:
+	case toolinfo.Pay:
 		return vocabulary.Pay
-	case meaning.Execute:
+	case toolinfo.Execute:
 		return vocabulary.Execute
-	case meaning.Grant:
+	case toolinfo.Grant:
 		return vocabulary.Grant
 	}
 	return 0

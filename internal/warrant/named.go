@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -113,5 +115,79 @@ func plainName(path string) bool {
 
 // DeedOf is what a tool does, as far as its name tells.
 func DeedOf(name string) Deed {
-	return deedOf(meaning.Of(tool.Definition{Name: name}))
+	return deedOf(toolinfo.Of(tool.Definition{Name: name}))
 }
+
+// repeats reports whether a call was made before and does nothing more.
+func (j *judging) repeats() bool {
+	once := j.w.Deed == Delete || j.w.Deed == Grant || j.w.Deed == Change || j.w.Deed == Tidy // to send once more is another letter
+	t := j.c.done[j.m.Tool]
+	return t != nil && once && t.again(j.w.Deed, j.args)
+}
+
+// used reports whether the items for a tool are spent.
+func (j *judging) used(m *mandate.Mandate) bool {
+	if j.repeats() {
+		return false
+	}
+	most, since := 0, len(j.c.said)
+	for i := range m.Items {
+		it := &m.Items[i]
+		if it.Tool == j.m.Tool {
+			since = min(since, it.Message) // what an earlier message ordered may be done already
+		}
+		switch {
+		case it.Tool != j.m.Tool:
+		case it.Per != "":
+			most += maxEach
+		case it.Times == 0 && j.w.Deed == Send: // a letter to each of whom it names
+			most += max(1, j.whom(it))
+		case it.Times == 0 && !j.w.Deed.grave():
+			most += maxUnsaid
+		default:
+			most += max(1, it.Times)
+		}
+	}
+	return most > 0 && j.c.times(j.m.Tool, since) >= most
+}
+
+// whom is how many an item names as whom the act reaches.
+func (j *judging) whom(it *mandate.Item) int {
+	most := 0
+	for name, list := range it.Args {
+		if p, ok := j.m.Param(name); ok && p.Role == toolinfo.Target || !ok && j.m.Resolve(name, "").Role == toolinfo.Target {
+			n := 0
+			for i := range list {
+				n += len(list[i].What)
+			}
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// toldSo reports whether as many letters came about for whom a call reaches as items hold it: the next is another one.
+func (j *judging) toldSo(m *mandate.Mandate, call *mandate.Call, w world, values []arguments.Leaf) bool {
+	n := j.c.reachedOnce[reached(j.m, values)]
+	if j.w.Deed != Send || n == 0 {
+		return false
+	}
+	holding := 0
+	for i := range m.Items {
+		it := &m.Items[i]
+		if it.Tool != call.Tool || len(m.Hold(it, call, w, j.c.records.All())) > 0 {
+			continue
+		}
+		if it.Per != "" || it.Times > 1 {
+			return false
+		}
+		holding++
+	}
+	return holding > 0 && n >= holding
+}
+
+// maxUnsaid bounds how often something that can be undone is done where nobody said how often.
+const maxUnsaid = 10
+
+// maxEach bounds how often something is done for the entries of a list.
+const maxEach = 100

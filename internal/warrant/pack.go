@@ -4,9 +4,9 @@ import (
 	"github.com/tidemark/tidemark/internal/base/pack"
 	"github.com/tidemark/tidemark/internal/warrant/audience"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/page"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -15,7 +15,7 @@ import (
 // themselves, pairs that held before), nor what is worked out from the rest when it is asked for. Whoever keeps the bytes seals them.
 
 // PackVersion is the first byte of a packed conversation. It changes with its form and with what is read out of texts.
-const PackVersion = 7
+const PackVersion = 8
 
 // Pack writes the conversation, and reports whether it could: not where it knows earlier steps by hashes alone, or where results were too
 // many to be kept beside what was read in them. What the user said stands in it as they said it.
@@ -109,7 +109,7 @@ func (c *Context) Unpack(r *pack.Reader, key []byte) bool {
 	c.pages = pack.ReadMap(r, r.Text, func() *page.Page { return page.Unpack(r) })
 	c.unpackContracts(r)
 	if r.Bool() {
-		c.assented = &proposal{heard: heard{vocabulary: c.vocabulary, stems: map[string]bool{}}, index: origin.New(maxProposal * 4)}
+		c.assented = &proposal{heard: heard{vocabulary: c.vocabulary, stems: map[string]bool{}}, index: valueindex.New(maxProposal * 4)}
 		c.assented.heard.unpack(r)
 		c.assented.index.Unpack(r, key)
 	}
@@ -158,6 +158,7 @@ func (c *Context) packContracts(w *pack.Writer) {
 		w.Set(t.calls)
 	})
 	w.Set(c.brought)
+	pack.Map(w, c.reachedOnce, w.Text, w.Int)
 }
 
 func (c *Context) unpackContracts(r *pack.Reader) {
@@ -173,7 +174,7 @@ func (c *Context) unpackContracts(r *pack.Reader) {
 		c.agreed = c.contracts[at].Contract
 	}
 	c.done = pack.ReadMap(r, r.Text, func() *tally { return &tally{times: r.Int(), calls: r.Set()} })
-	c.brought = r.Set()
+	c.brought, c.reachedOnce = r.Set(), pack.ReadMap(r, r.Text, r.Int)
 }
 
 func (h *heard) pack(w *pack.Writer) {

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -58,7 +58,7 @@ func (c *Context) saidPackage(name string) bool {
 
 // needs keeps the packages that a manifest of the workspace names: the file that says what the
 // work needs, read by one of the host's own tools as it was before the agent changed it.
-func (c *Context) needs(m *meaning.Meaning, values []leaves.Leaf, r *Result) {
+func (c *Context) needs(m *toolinfo.Meaning, values []arguments.Leaf, r *Result) {
 	if !c.workspace(m) || r.Tainted || r.Failed || tool.IsShell(m.Tool) {
 		return
 	}

@@ -2,13 +2,15 @@ package warrant
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/text"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 // Files are judged by their paths, whoever writes them: a tool for files, a patch, a command,
@@ -32,7 +34,7 @@ func unreadable(file string) bool {
 }
 
 // file judges a file the host's own tools write.
-func (j *judging) file(l *leaves.Leaf) { j.writes(l.Path, l.Text, "") }
+func (j *judging) file(l *arguments.Leaf) { j.writes(l.Path, l.Text, "") }
 
 // writes judges a file that is written, and what it leads to. With is shown beside it.
 func (j *judging) writes(param, name, with string) {
@@ -66,12 +68,12 @@ func location(file string, k Kind, e Evidence, why string) (Kind, Evidence, stri
 
 // patches reports whether a value changes files as a patch says, by the name of the tool or of the
 // parameter.
-func patches(m *meaning.Meaning, l *leaves.Leaf) bool {
+func patches(m *toolinfo.Meaning, l *arguments.Leaf) bool {
 	return wordIn(m.Tool, patching) || wordIn(l.Path, patching)
 }
 
 // patch judges the files of a patch that a tool is given.
-func (j *judging) patch(l *leaves.Leaf) {
+func (j *judging) patch(l *arguments.Leaf) {
 	if !patches(j.m, l) {
 		return // a text like any other
 	}
@@ -81,7 +83,7 @@ func (j *judging) patch(l *leaves.Leaf) {
 }
 
 // opens judges a file that a tool reads: keys are read by nobody unasked.
-func (j *judging) opens(l *leaves.Leaf) {
+func (j *judging) opens(l *arguments.Leaf) {
 	if unreadable(l.Text) {
 		j.w.endanger(false)
 		j.w.fault(l.Path, l.Text, endless)
@@ -249,3 +251,18 @@ var (
 	triggers = list("triggers")
 	settings = list("settings")
 )
+
+var (
+	towns  = list("towns")
+	region = regexp.MustCompile(`^\pL[\pL ]{0,23}$`)
+)
+
+// fullerTown reports whether a value is a town that the owner named with the region it lies in, and nobody else has spoken of either.
+func (c *Context) fullerTown(path, value string) bool {
+	town, rest, more := strings.Cut(value, ", ")
+	if !more || !towns[arguments.LastWord(path)] || !region.MatchString(rest) || c.index.Of(town).Class != valueindex.User {
+		return false
+	}
+	anywhere := func(uint64) bool { return true }
+	return !c.index.Stands(town, anywhere) && !c.index.Stands(rest, anywhere)
+}

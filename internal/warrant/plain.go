@@ -194,3 +194,141 @@ func sensitive(file string) bool {
 	return shell.Lasting(file) || shell.Secret(file) || shell.Overseen(file) ||
 		strings.HasPrefix(low, "/etc/") || strings.HasPrefix(low, ".config/") || strings.Contains(low, "/.config/")
 }
+
+// destroys is what of a command line removes what stands nowhere else, or puts it away, that the owner did not name; empty: nothing does.
+// A line that only adds, or changes what the work is on, does not.
+func (c *Context) destroys(line *shell.Line) string {
+	for i := range line.Runs {
+		r := &line.Runs[i]
+		var lost []string
+		switch r.Name {
+		case "git":
+			lost = gitLoses(r)
+		case "find":
+			lost = findLoses(r)
+		case "sort":
+			lost = valueOf(r.Args, "-o", "--output")
+			if len(lost) > 0 && operands(r.Args, lost[0]) > 1 {
+				lost = nil // a file that is sorted as it stands
+			}
+		case "mv", "rm", "shred", "truncate", "unlink":
+			lost = farOperands(r.Args)
+		case "dd":
+			lost = valueOf(r.Args, "of=")
+		}
+		for _, l := range lost {
+			if !c.index.Said(l) {
+				return l
+			}
+		}
+	}
+	return ""
+}
+
+// gitLoses is what a verb of git's takes from the work or its history that no commit of a branch has.
+func gitLoses(r *shell.Run) []string {
+	for verb, ends := range gitEnds {
+		args, is := shell.GitArgs(r, verb)
+		stays := func(a shell.Word) bool { return a.Text == "--staged" || a.Text == "-S" } // in the work
+		if !is || verb == "restore" && slices.ContainsFunc(args, stays) {
+			continue
+		}
+		ending, all := ends["*"], []string{}
+		for _, a := range args {
+			switch {
+			case endsBy(a.Text, ends):
+				ending = true
+			case !strings.HasPrefix(a.Text, "-"):
+				all = append(all, a.Text)
+			}
+		}
+		switch {
+		case ending && len(all) == 0:
+			return []string{"git " + verb}
+		case ending:
+			return all
+		}
+	}
+	return nil
+}
+
+// endsBy reports whether a word behind a verb of git's is one by which it loses something, also shortened, with a value, or among letters.
+func endsBy(word string, ends map[string]bool) bool {
+	if ends[word] {
+		return true
+	}
+	name, _, _ := strings.Cut(word, "=")
+	for e := range ends {
+		letter := len(e) == 2 && e[0] == '-' && len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.Contains(word, e[1:])
+		if letter || len(name) > 4 && strings.HasPrefix(name, "--") && strings.HasPrefix(e, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitEnds are git's verbs that lose something, with the words behind them by which they do; "*": whatever stands there.
+var gitEnds = func() map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, line := range lists.Lines("git_ends") {
+		out[line[0]] = setOf(line[1:])
+	}
+	return out
+}()
+
+// findLoses is what find removes, or gives to a program that does.
+func findLoses(r *shell.Run) []string {
+	for i, a := range r.Args {
+		switch {
+		case a.Text == "-delete", strings.HasPrefix(a.Text, "-fprint"), strings.HasPrefix(a.Text, "-fls"):
+		case strings.HasPrefix(a.Text, "-exec") || strings.HasPrefix(a.Text, "-ok"):
+			if i+1 < len(r.Args) && !findEnds[r.Args[i+1].Text] {
+				continue
+			}
+		default:
+			continue
+		}
+		return []string{"find " + a.Text}
+	}
+	return nil
+}
+
+var findEnds = list("find_ends")
+
+// farOperands are the operands of a program that lie neither in the work nor among temporary files.
+func farOperands(args []shell.Word) []string {
+	var out []string
+	for _, a := range args {
+		far := strings.HasPrefix(a.Text, "../") || a.Text != "" && strings.Contains("/~$", a.Text[:1])
+		if far && !strings.HasPrefix(a.Text, "/tmp/") {
+			out = append(out, a.Text)
+		}
+	}
+	return out
+}
+
+// operands is how often a word stands behind a program.
+func operands(args []shell.Word, word string) int {
+	n := 0
+	for _, a := range args {
+		if a.Text == word {
+			n++
+		}
+	}
+	return n
+}
+
+// valueOf are the values of an option, apart from it or joined to it.
+func valueOf(args []shell.Word, names ...string) []string {
+	for i, a := range args {
+		for _, n := range names {
+			switch rest, ok := strings.CutPrefix(a.Text, n); {
+			case ok && rest == "" && i+1 < len(args):
+				return []string{args[i+1].Text}
+			case ok && rest != "":
+				return []string{strings.TrimPrefix(rest, "=")}
+			}
+		}
+	}
+	return nil
+}

@@ -110,7 +110,8 @@ func TestPlacesAreTheirMembers(t *testing.T) {
 		"it is asked for in words": {[]seen{{"chat__list_members", `{"query":"#pier"}`, members}}, false, true},
 		"a message later":          {[]seen{listed}, true, true},
 		"somebody was added":       {[]seen{listed, {"chat__add_member", `{"channel":"#pier","user":"eve@x.example"}`, `{"ok":true}`}}, false, true},
-		"something was said there": {[]seen{listed, {"chat__post_message", `{"channel":"#pier","text":"Hello"}`, `{"ok":true}`}}, false, false},
+		"it was tried before":      {[]seen{listed, {"chat__post_message", `{"channel":"#pier","text":"Hello"}`, `{"ok":false,"error":"busy"}`}}, false, false},
+		"something was said there": {[]seen{listed, {"chat__post_message", `{"channel":"#pier","text":"Hello"}`, `{"ok":true}`}}, false, true}, // once is what was ordered
 	} {
 		c := argued(said)
 		read(c, "mail__get_email", `{"id":"m7"}`, letter)

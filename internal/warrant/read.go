@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -16,7 +16,7 @@ import (
 type judging struct {
 	c         *Context
 	w         *Warrant
-	m         *meaning.Meaning
+	m         *toolinfo.Meaning
 	args      *tool.Args
 	workspace bool              // it is done with the host's own tools
 	promises  map[string]string // argument sources by the contract; nil: the tool is not in it
@@ -27,7 +27,7 @@ type judging struct {
 	allSaid   bool              // all of them are
 	textual   bool              // a measure or a text of it stands in what others wrote
 	composes  bool              // it holds a text that the user did not give
-	copied    []*leaves.Leaf    // texts that stand so in what the user named
+	copied    []*arguments.Leaf // texts that stand so in what the user named
 	looks     bool              // its command only looks, builds and tests
 	results   *mandate.Brought  // which results were brought for it; nil: nobody asked
 	known     *callable         // what is known of the tool; nil: nobody asked
@@ -36,9 +36,10 @@ type judging struct {
 	said      said              // what its arguments say of the act
 	picks     []string          // choices that the words make by their verbs
 	terminal  bool              // what it runs is given a terminal
-	outer     *meaning.Meaning  // the tool that the call at hand stands in, where that does something itself
-	beside    []leaves.Leaf     // what that tool is given beside the call
-	given     []leaves.Leaf     // the values of a call that is judged beside another
+	outer     *toolinfo.Meaning // the tool that the call at hand stands in, where that does something itself
+	beside    []arguments.Leaf  // what that tool is given beside the call
+	given     []arguments.Leaf  // the values of a call that is judged beside another
+	has       []arguments.Leaf  // its values
 	more      []*judging        // the calls that are judged beside this one
 }
 
@@ -53,7 +54,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	}{Warrant: Warrant{Tool: m.Tool, Deed: deedOf(m)}}
 	w := &made.Warrant
 	w.Slots = made.room[:0]
-	values, plain := leaves.Plain(c.room[:0], args)
+	values, plain := arguments.Plain(c.room[:0], args)
 	if plain {
 		c.room = values
 	}
@@ -61,9 +62,9 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	var err error
 	if !plain || slices.ContainsFunc(values, wrapping) {
 		fields, err = args.Fields()
-		values = leaves.Of(fields)
+		values = arguments.Of(fields)
 	}
-	if err != nil || len(values) > leaves.Most {
+	if err != nil || len(values) > arguments.Most {
 		w.Deed = Unknown
 		w.endanger(false)
 		w.add(Order, "", string(args.Raw()), Nothing, "it cannot be read")
@@ -122,9 +123,9 @@ func (c *Context) release() {
 var terminals = list("terminals")
 
 // rerun judges what a tool of the host's puts into files that something runs which was started before.
-func (j *judging) rerun(values []leaves.Leaf) {
+func (j *judging) rerun(values []arguments.Leaf) {
 	name := unprefixed(j.m.Tool)
-	if !j.workspace && !tool.IsHost(name) || j.m.Act == meaning.Read || tool.IsShell(name) {
+	if !j.workspace && !tool.IsHost(name) || j.m.Act == toolinfo.Read || tool.IsShell(name) {
 		return
 	}
 	if why, file := j.c.reruns(madeBy(j.m, values)); why != "" {
@@ -133,10 +134,11 @@ func (j *judging) rerun(values []leaves.Leaf) {
 }
 
 // read finds the slots of a call, and what stands behind each.
-func (j *judging) read(values []leaves.Leaf) {
+func (j *judging) read(values []arguments.Leaf) {
 	c := j.c
-	j.terminal = slices.ContainsFunc(values, func(l leaves.Leaf) bool {
-		return l.Flag && l.Text == "true" && terminals[last(leaves.NameWords(l.Path))]
+	j.has = values
+	j.terminal = slices.ContainsFunc(values, func(l arguments.Leaf) bool {
+		return l.Flag && l.Text == "true" && terminals[last(arguments.NameWords(l.Path))]
 	})
 	if !j.workspace {
 		if j.browses(values) {
@@ -159,16 +161,21 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.free(values)
 	case j.needsNone() == mandate.Hosted:
 		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
-	case j.needsNone() == mandate.Bound && j.forbidden(values):
-		j.w.add(Act, "", j.m.Tool, Nothing, saidNot)
+	case j.needsNone() == mandate.Bound && j.forbidden(values) != nil:
+		j.w.add(Act, "", j.m.Tool, Nothing, forbids(j.forbidden(values)))
 	case j.needsNone() == mandate.Bound && c.mandate() != nil:
 		j.covered(c.mandate(), values)
 		j.withholds(values)
+		j.commands(values)
 	case j.needsNone() == mandate.Bound:
 		j.listen(values)
 		j.acts()
+		if j.doneSo(values) {
+			j.w.add(Act, "", j.m.Tool, Nothing, doneOften+" your message asks for")
+		}
 		j.bind(values)
 		j.withholds(values)
+		j.commands(values)
 	case j.tool().reveals:
 		j.discloses()
 	default:
@@ -217,8 +224,8 @@ func (j *judging) discloses() {
 
 // free lets everything be but what is dangerous whoever asks for it, and what only servers speak of: nobody but the user has
 // said anything that counts as content.
-func (j *judging) free(values []leaves.Leaf) {
-	ordered := j.w.Deed == Read && slices.ContainsFunc(values, func(l leaves.Leaf) bool { // a read asks nobody for its address
+func (j *judging) free(values []arguments.Leaf) {
+	ordered := j.w.Deed == Read && slices.ContainsFunc(values, func(l arguments.Leaf) bool { // a read asks nobody for its address
 		return (isHost(l.Text) || startsURL(l.Text)) && j.ordered(l.Text) && !j.c.index.Said(l.Text)
 	})
 	for i := range j.w.Slots {
@@ -264,7 +271,7 @@ func (j *judging) named(s *Slot) bool {
 	if local && s.Kind == Aim && !strings.ContainsAny(s.Value, ":@") {
 		return false
 	}
-	return j.c.lost || j.c.index.Of(s.Value).Class > origin.Unseen
+	return j.c.lost || j.c.index.Of(s.Value).Class > valueindex.Unseen
 }
 
 // squeezed is a text without what numbers are grouped by.
@@ -281,23 +288,24 @@ var (
 
 // signs are what a read is given though it should need none of it.
 type signs struct {
-	aim, body, money, payee, choice, place bool
+	aim, body, money, payee, choice, place, sum bool
 }
 
 // doubt looks at what a read is given: who to tell, how much, what to decide, where to put
 // something make it none.
-func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
+func (j *judging) doubt(values []arguments.Leaf, queries bool) Deed {
 	var s signs
 	d := Read
 	for i := range values {
 		last := j.tool().param(values[i].Path).last
 		s.note(&values[i], *j.resolve(&values[i]), last)
+		s.sums(&values[i], j.resolve(&values[i]))
 		s.place = s.place || signPlaces[last] && !j.travels(&values[i])
 		if a := j.filled(&values[i]); a.graverThan(d) {
 			d = a
 		}
 	}
-	switch could := deedBy(j.m.Could(), meaning.High); {
+	switch could := deedBy(j.m.Could(), toolinfo.High); {
 	case d != Read:
 		return d
 	case s.makes(could, len(values) > 0 && !queries):
@@ -310,11 +318,59 @@ func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
 		return Grant
 	case s.place:
 		return Create
-	case j.m.Seems() && len(values) > 0:
+	case j.m.Seems() && len(values) > 0, !queries && j.goesOn(values):
+		return Change
+	}
+	return j.brings(&s, values, queries)
+}
+
+// brings is what a look does that gets a sum, puts a text before others, or brings something somewhere.
+func (j *judging) brings(s *signs, values []arguments.Leaf, queries bool) Deed {
+	switch {
+	case s.sum && !queries && !j.reckons() && (len(j.m.Params) == 0 || anyOf(j.c.nameOf(j.m), gainful)):
+		return Pay
+	case s.body && displays[j.m.Verb]:
+		return Send
+	case len(values) > 0 && !queries && j.loads(values):
 		return Change
 	}
 	return Read
 }
+
+// goesOn reports whether a tool that nobody defined may do more than look: its verb is none that only looks, or its name goes on behind it
+// to what is done then. Addresses, and how much is looked up, are what any look is given.
+func (j *judging) goesOn(values []arguments.Leaf) bool {
+	if len(j.m.Params) > 0 || j.c.offered[j.m.Tool] || j.m.Looks() || j.namedLook(values) {
+		return false
+	}
+	if !slices.ContainsFunc(values, func(l arguments.Leaf) bool {
+		return !l.Flag && l.Text != "" && !j.isAddress(&l, *j.resolve(&l)) && j.resolve(&l).Role != toolinfo.Control
+	}) {
+		return false
+	}
+	if !plainLooks[j.m.Verb] {
+		return true
+	}
+	words := arguments.NameWords(unprefixed(j.m.Tool))
+	at := slices.Index(words, j.m.Verb) + 1
+	return at > 0 && at < len(words) && (looksEnd[words[at]] && !(words[at] == "for" && seekers[j.m.Verb]))
+}
+
+// namedLook reports whether a tool of no verb is named after something that is looked at, or is told by an argument to look.
+func (j *judging) namedLook(values []arguments.Leaf) bool {
+	words := arguments.NameWords(unprefixed(j.m.Tool))
+	if len(words) > 0 && shownThings[words[len(words)-1]] {
+		return true
+	}
+	return slices.ContainsFunc(values, func(l arguments.Leaf) bool {
+		act, chosen := j.m.Choice(l.Path, l.Text)
+		return chosen && act == toolinfo.Read && plainLooks[l.Text]
+	})
+}
+
+var shownThings = list("shown_things")
+
+var plainLooks, looksEnd, seekers = list("plain_looks"), list("looks_end"), list("seekers")
 
 // makes reports whether what a call is given makes an act of a name that may be one.
 func (s *signs) makes(could Deed, given bool) bool {
@@ -331,23 +387,24 @@ func (s *signs) makes(could Deed, given bool) bool {
 
 // filled is what a filled parameter says by its name that a look does besides: a switch that publishes, a place to
 // copy to, a sum that is paid in. Its value says nothing.
-func (j *judging) filled(l *leaves.Leaf) Deed {
+func (j *judging) filled(l *arguments.Leaf) Deed {
 	name := l.Path[strings.LastIndexByte(l.Path, '.')+1:]
 	switch {
 	case l.Text == "" || l.Text == "false":
 	case l.Flag:
-		act := meaning.Outspoken(name)
-		if act == meaning.Create || act == meaning.Change {
-			act = meaning.Of(tool.Definition{Name: name}).Act // to make it public is to let others in
+		act := toolinfo.Outspoken(name)
+		if act == toolinfo.Create || act == toolinfo.Change {
+			act = toolinfo.Of(tool.Definition{Name: name}).Act // to make it public is to let others in
 		}
-		if act != meaning.Unknown && act != meaning.Read {
-			return deedBy(act, meaning.High)
+		if act != toolinfo.Unknown && act != toolinfo.Read {
+			return deedBy(act, toolinfo.High)
 		}
-	case !l.Quoted && meaning.Outspoken(name) == meaning.Pay && !anyOf(leaves.NameWords(j.m.Tool), reckoning):
+	case !l.Quoted && toolinfo.Outspoken(name) == toolinfo.Pay && !anyOf(arguments.NameWords(j.m.Tool), reckoning):
 		return Pay // so much is to be reserved
-	case leaves.LastWord(name) == "to" && meaning.Outspoken(name) != meaning.Unknown:
+	case arguments.LastWord(name) == "to" && toolinfo.Outspoken(name) != toolinfo.Unknown:
 		return Send
-	case j.resolve(l).Role == meaning.Amount && anyOf(leaves.NameWords(name), moving) && !anyOf(leaves.NameWords(j.m.Tool), reckoning):
+	case j.resolve(l).Role == toolinfo.Amount && anyOf(arguments.NameWords(name), moving) &&
+		!anyOf(arguments.NameWords(j.m.Tool), reckoning):
 		return Pay
 	}
 	return Read
@@ -358,29 +415,62 @@ var (
 	signChoices, signPlaces        = list("sign_choices"), list("sign_places")
 )
 
-func (s *signs) note(l *leaves.Leaf, p meaning.Param, last string) {
+func (s *signs) note(l *arguments.Leaf, p toolinfo.Param, last string) {
 	switch {
 	case signAims[last]:
 		s.aim = s.aim || strings.Contains(l.Text, "@")
 	case signBodies[last]:
 		s.body = s.body || l.Quoted && l.Text != ""
 	case signSums[last]:
-		s.money = s.money || p.Role == meaning.Amount
+		s.money = s.money || p.Role == toolinfo.Amount
 	case signChoices[last]:
 		s.choice = true
 	case last == "path":
 		s.place = s.place || saves(l.Path)
 	}
-	s.payee = s.payee || p.Kind == meaning.IBAN
-	s.place = s.place || p.Kind == meaning.Path && saves(l.Path)
+	s.payee = s.payee || p.Kind == toolinfo.IBAN
+	s.place = s.place || p.Kind == toolinfo.Path && saves(l.Path)
 	s.aim = s.aim || strings.Contains(l.Text, "@") && (split(l.Text)[0] != l.Text || mailbox(l.Text)) ||
-		p.Role == meaning.Target && (p.Kind == meaning.Person || p.Kind == meaning.Email)
+		p.Role == toolinfo.Target && (p.Kind == toolinfo.Person || p.Kind == toolinfo.Email)
 }
+
+// sums notes a sum that bounds nothing.
+func (s *signs) sums(l *arguments.Leaf, p *toolinfo.Param) {
+	bound := slices.ContainsFunc(arguments.NameWords(l.Path), func(w string) bool { return sumBounds[w] })
+	s.sum = s.sum || p.Role == toolinfo.Amount && !strings.Contains(l.Path, ".") && !l.Flag && !bound && l.Text != "" && l.Text != "0"
+}
+
+// reckons reports whether a look that is given a sum works with it, or asks what it would come to: by its verb, or by what it is named
+// after. Whoever gets a sum otherwise gets the money, unless the tool tells what it takes and has no word for money in its name.
+func (j *judging) reckons() bool {
+	words := arguments.NameWords(unprefixed(j.m.Tool))
+	return computes[j.m.Verb] && !gets[j.m.Verb] || len(words) > 0 && comesTo[words[len(words)-1]] || anyOf(words, offers)
+}
+
+// loads reports whether what a tool brings it brings somewhere: it is given what, and where to.
+func (j *judging) loads(values []arguments.Leaf) bool {
+	if !bringing[j.m.Verb] {
+		return false
+	}
+	n := 0
+	for i := range values {
+		if p := j.resolve(&values[i]); !values[i].Flag && values[i].Text != "" && p.Role != toolinfo.Control {
+			n++
+		}
+	}
+	return n > 1
+}
+
+var (
+	displays, gets, bringing   = list("displays"), list("gets"), list("brings")
+	sumBounds, comesTo, offers = list("sum_bounds"), list("comes_to"), list("offers")
+	gainful                    = list("gainful")
+)
 
 // travels reports whether a destination is where a journey ends: the tool's own definition asks for its origin too, and what is given is
 // the name of a place. What lies somewhere is no such name.
-func (j *judging) travels(l *leaves.Leaf) bool {
-	journey := slices.ContainsFunc(j.m.Params, func(p meaning.Param) bool { return leaves.LastWord(p.Path) == "origin" })
+func (j *judging) travels(l *arguments.Leaf) bool {
+	journey := slices.ContainsFunc(j.m.Params, func(p toolinfo.Param) bool { return arguments.LastWord(p.Path) == "origin" })
 	return journey && l.Quoted && placeName.MatchString(l.Text)
 }
 
@@ -393,5 +483,5 @@ func (j *judging) movesMoney() bool {
 	if strings.HasPrefix(strings.ToLower(j.m.Verb), "convert") {
 		return false
 	}
-	return !computes[j.m.Verb] && j.m.Act != meaning.Read || anyOf(j.c.nameOf(j.m), funds)
+	return !computes[j.m.Verb] && j.m.Act != toolinfo.Read || anyOf(j.c.nameOf(j.m), funds)
 }

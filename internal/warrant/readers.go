@@ -6,17 +6,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/audience"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/sql"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 )
 
 // What may go to whom (AUD-02): who reads a call, which results they may be told of, and what a text would tell them of the others.
 
 // readers are who reads what a call sends: those it names, or, where it names nobody, everybody.
-func (j *judging) readers(values []leaves.Leaf) audience.Set {
+func (j *judging) readers(values []arguments.Leaf) audience.Set {
 	var names []string
 	for i := range values {
 		if l := &values[i]; l.Quoted && j.roleOf(l) == mandate.Aim {
@@ -135,6 +137,9 @@ func (w world) open(of func(uint64) bool) func(step uint64) bool {
 // fewBlind is how many words that nobody said may hold a secret, whatever they are.
 const fewBlind = 12
 
+// fewBeside is the same where the owner says what is told: a greeting stands beside it, and no sentence.
+const fewBeside = 6
+
 // blind asks about a text of the agent's own wording behind something secret: in other words, in another language or in a code of their
 // own it would be told, and nobody could see that.
 func (w world) blind(text string, sources []string) string {
@@ -146,9 +151,12 @@ func (w world) blind(text string, sources []string) string {
 	for i, s := range sources {
 		apart[i] = w.withoutReaders(s)
 	}
-	may := w.open(w.passes(apart))
+	may, few := w.open(w.passes(apart)), fewBlind
+	if w.given {
+		few = fewBeside
+	}
 	for _, step := range slices.Sorted(maps.Keys(c.guarded)) {
-		if !may(step) && c.unsaidWords(text, may) >= fewBlind {
+		if !may(step) && c.unsaidWords(text, may) >= few {
 			return "it was worded after the result of step " + strconv.FormatUint(step, 10) + " was read, which " + c.guarded[step] +
 				", and could tell of it in words that I cannot find there"
 		}
@@ -175,7 +183,7 @@ type laid struct {
 
 // lays notes what a call of the host's own puts into the workspace, a commit's message too, of results from beyond this machine that
 // others may not read and the owner's words do not name: what is pushed later would carry it.
-func (c *Context) lays(m *meaning.Meaning, values []leaves.Leaf) {
+func (c *Context) lays(m *toolinfo.Meaning, values []arguments.Leaf) {
 	if c.laid != nil || !c.outside || !c.workspace(m) {
 		return
 	}
@@ -304,7 +312,7 @@ func (p *pushed) look(a Added) {
 	})
 	for paragraph := range strings.SplitSeq(a.Text, "\n\n") { // what is told is told in one breath
 		for ; len(paragraph) > 0 && len(p.found) == 0; paragraph = paragraph[min(len(paragraph), maxRetold):] {
-			if told := p.c.retold(paragraph, p.free); told != "" {
+			if told := p.c.retold(paragraph, p.free, fewRetold); told != "" {
 				p.add(a.Path, told)
 			}
 		}
@@ -375,3 +383,52 @@ func (p *pushed) blind(added []Added) string {
 	}
 	return ""
 }
+
+// mentions judges the words that a look takes along to somewhere else: two of one private result, which nobody said and which the words
+// that count now do not name, tell of it.
+func (j *judging) mentions(l *arguments.Leaf) {
+	c := j.c
+	if !c.argued || !l.Quoted || c.index.Said(l.Text) || !j.outward() || sql.Reads(l.Text) {
+		return
+	}
+	w := world{c: c, told: true, given: true}
+	named := w.passes([]string{strings.Join(c.asking, "\n")})
+	in := map[uint64][]string{}
+	for field := range strings.FieldsFuncSeq(l.Text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		t := strings.ToLower(field)
+		if !distinctive(t) || c.user.stems[t] || c.user.stems[stem(t)] || c.isOwn(t) || c.index.Said(t) {
+			continue
+		}
+		open := func(step uint64) bool { return c.readers[step].Public || named(step) }
+		if c.index.Stands(t, open) {
+			continue
+		}
+		found := false
+		c.index.Stands(t, func(step uint64) bool {
+			if !slices.Contains(in[step], t) {
+				in[step] = append(in[step], t)
+				found = found || len(in[step]) >= fewMentioned
+			}
+			return false
+		})
+		if found {
+			j.w.add(Cargo, l.Path, l.Text, Nothing, "it carries along what was read elsewhere")
+			return
+		}
+	}
+}
+
+// fewMentioned is how many words of one result tell somebody else of it.
+const fewMentioned = 2
+
+// outward reports whether a look asks somebody else: its name says so, or its description.
+func (j *judging) outward() bool {
+	words := arguments.NameWords(j.m.Tool)
+	if anyOf(words, outwardNames) {
+		return true
+	}
+	d, told := j.c.defined[j.m.Tool]
+	return told && anyOf(tokens(d.Description), outwardSaid)
+}
+
+var outwardNames, outwardSaid = list("outward"), list("outward_said")

@@ -2,13 +2,14 @@ package warrant
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/audience"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -73,7 +74,7 @@ func (c *Context) result(r Result, t *trace) {
 		return
 	}
 	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
-	values := leaves.Of(fields)
+	values := arguments.Of(fields)
 	c.composes(m, values, r.Step)
 	c.shown(m, values, r.Content)
 	c.needs(m, values, &r)
@@ -82,6 +83,7 @@ func (c *Context) result(r Result, t *trace) {
 		more := tellsMore(r.Content, values)
 		c.acted(m, values, r, more)
 		t.flags, t.thing = keptActed, c.index.Sum(m.Thing)
+		c.answered(m, &r, values)
 		if !r.Tainted && (!r.Told || r.Local) && !more {
 			return
 		}
@@ -93,7 +95,7 @@ func (c *Context) result(r Result, t *trace) {
 		}
 		c.beyond[r.Step], t.flags = true, t.flags|keptBeyond
 	}
-	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
+	named := slices.ContainsFunc(values, func(l arguments.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
 	c.shaped(&r, free, t)
 	c.shares(m, values, &r, free)
@@ -103,14 +105,15 @@ func (c *Context) result(r Result, t *trace) {
 		c.records.Add(r.Step, m.Tool, texts(values), r.Content, r.Tainted || acted || c.page(m, values), c.lists[r.Step])
 	}
 	c.records.Formal(r.Step, formal(m, values))
-	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: r.Content}
+	in := valueindex.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: r.Content}
 	t.index = c.index.Result(in)
 }
 
 // shares notes who may read a result: everybody what stands at an address, else those of whom the structure says so that its server
 // printed. What somebody wrote as a whole says nothing of that.
-func (c *Context) shares(m *meaning.Meaning, values []leaves.Leaf, r *Result, free bool) {
-	s := audience.Set{Public: m.Reaches || slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })}
+func (c *Context) shares(m *toolinfo.Meaning, values []arguments.Leaf, r *Result, free bool) {
+	s := audience.Set{Public: m.Reaches ||
+		slices.ContainsFunc(values, func(l arguments.Leaf) bool { return l.Quoted && startsURL(l.Text) })}
 	c.author = ""
 	if !s.Public && !free {
 		s, c.author = audience.Read(r.Content, owner(m.Tool)), audience.Author(r.Content)
@@ -129,7 +132,7 @@ func (c *Context) shares(m *meaning.Meaning, values []leaves.Leaf, r *Result, fr
 		c.guarded[r.Step] = "has a field for " + field
 	}
 	if !free && !r.Held && !r.Failed {
-		words := leaves.NameWords(c.names[m.Tool])
+		words := arguments.NameWords(c.names[m.Tool])
 		c.directory.Learn(audience.Listing{Server: owner(m.Tool), Name: words, Args: values, Content: r.Content, Turn: c.user.turn})
 	}
 }
@@ -149,8 +152,8 @@ func (c *Context) Shared(step uint64) (author, readers string) {
 }
 
 // acts reports whether a tool does something of which its answer tells.
-func acts(m *meaning.Meaning) bool {
-	return m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute
+func acts(m *toolinfo.Meaning) bool {
+	return m.Act != toolinfo.Read && m.Act != toolinfo.Unknown && m.Act != toolinfo.Execute
 }
 
 // shaped notes whether a result is a text that somebody wrote as a whole, or lists things.
@@ -167,11 +170,45 @@ func (c *Context) shaped(r *Result, free bool, t *trace) {
 // nods reports whether an answer of the host's own tool is a word or two and names nothing:
 // "accepted" argues for nothing.
 func nods(content []byte) bool {
-	return len(content) < 40 && len(tokens(string(content))) <= 2 && len(origin.Targets(string(content))) == 0
+	return len(content) < 40 && len(tokens(string(content))) <= 2 && len(valueindex.Targets(string(content))) == 0
+}
+
+// answered notes that what an act returned may order something: a short sentence may as well as a long one. The act is counted, unless it
+// says that nothing came about.
+func (c *Context) answered(m *toolinfo.Meaning, r *Result, values []arguments.Leaf) {
+	if !r.Failed && !r.Held && !refused(r.Content) {
+		c.came(m, values)
+	}
+	c.argued = c.argued || !r.Held && !r.Ours && !repeats(r.Content, values)
+}
+
+// refused reports whether an answer says that nothing came about.
+func refused(content []byte) bool {
+	text := noError.ReplaceAllString(string(content[:min(len(content), 4<<10)]), "")
+	return slices.ContainsFunc(tokens(text), func(t string) bool { return saidFailed[t] })
+}
+
+// noError is a field for errors that has none.
+var noError = regexp.MustCompile(`"\w*[eE]rrors?"\s*:\s*(?:null|false|""|\[\]|0)`)
+
+var saidDone, saidFailed = list("said_done"), list("said_failed")
+
+// repeats reports whether an answer to an act holds nothing but what the act was called with, that it was done, and numbers: it names
+// nothing that could be ordered.
+func repeats(content []byte, args []arguments.Leaf) bool {
+	known := map[string]bool{}
+	for i := range args {
+		for _, t := range tokens(args[i].Text) {
+			known[t] = true
+		}
+	}
+	return len(content) <= 4<<10 && !slices.ContainsFunc(tokens(string(content)), func(t string) bool {
+		return !known[t] && !saidDone[t] && strings.Trim(t, "0123456789") != ""
+	})
 }
 
 // foreignTo reports whether a result comes from beyond this machine.
-func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result) bool {
+func (c *Context) foreignTo(m *toolinfo.Meaning, values []arguments.Leaf, r *Result) bool {
 	if r.Tainted || r.Told && !r.Local {
 		return true
 	}
@@ -182,68 +219,98 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 }
 
 // acted keeps what an act of our own was done to and what it returned.
-func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more bool) {
+func (c *Context) acted(m *toolinfo.Meaning, values []arguments.Leaf, r Result, more bool) {
 	c.actedAt = r.Step
-	if m.Act != meaning.Send { // a text changes no members
+	if m.Act != toolinfo.Send { // a text changes no members
 		c.directory.Forget(owner(m.Tool), texts(values))
 	}
-	c.madeBy(r.Content, values)
-	c.madeHere(r.Content, values)
 	if m.Thing != "" {
 		c.things[m.Thing] = true
 	}
-	if v, ok := origin.Parse(r.Content); ok {
-		c.rememberIn(&v, 0, made(r.Args))
-	} else if !more {
-		c.remember(r.Content)
-	}
+	c.makes(m, values, &r, more)
 	for _, l := range values { // what was made is ours by the name that it got; what was there before is not, whatever was done to it
 		p := m.Resolve(l.Path, l.Text)
-		names := p.Role == meaning.Selector || p.Role == meaning.Unclear
-		if m.Act == meaning.Create && names && len(l.Text) < 200 && c.index.Of(l.Text).Class == origin.Unseen {
+		names := p.Role == toolinfo.Selector || p.Role == toolinfo.Unclear
+		if m.Act == toolinfo.Create && names && len(l.Text) < 200 && c.index.Of(l.Text).Class == valueindex.Unseen {
 			c.keepOwn(l.Text, 2)
+			c.keepOwn(aloneMark+l.Text, 2)
 		}
 	}
 }
 
+// makes keeps the ids of what an act of ours made. Only what makes, tells or books something makes any: what is changed, closed or moved
+// was there before, whatever else the answer names.
+func (c *Context) makes(m *toolinfo.Meaning, values []arguments.Leaf, r *Result, more bool) {
+	a := answer{c: c, act: m, args: values, own: c.nameOf(m)}
+	v, ok := valueindex.Parse(r.Content)
+	if ok {
+		eachID(&v, 0, func(id string) {
+			if a.given(id) { // what it was done to is ours to go on with
+				c.keepOwn(id, 1)
+			}
+		})
+	}
+	if m.Act != toolinfo.Create && m.Act != toolinfo.Send && m.Act != toolinfo.Pay && m.Act != toolinfo.Grant {
+		return
+	}
+	body := bytes.TrimSpace(r.Content)
+	switch {
+	case ok && (body[0] == '{' || body[0] == '[' || bytes.IndexByte(body, '\n') > 0): // a line with a colon is a line
+		a.entries(&v, made(r.Args))
+	case !more && len(r.Content) < 300:
+		a.text(string(r.Content))
+	}
+	for _, id := range a.ids {
+		if c.keepOwn(id, a.shortest); !a.beside {
+			c.keepOwn(aloneMark+id, a.shortest)
+		}
+	}
+	if a.of == 1 {
+		c.madeBy(r.Content, values, a.ids)
+		c.madeHere(r.Content, values, a.ids)
+	}
+}
+
 // madeBy keeps the new id of what an act of ours made: the one identifier of its answer that stood nowhere before.
-func (c *Context) madeBy(content []byte, args []leaves.Leaf) {
+func (c *Context) madeBy(content []byte, args []arguments.Leaf, ours []string) {
 	var fresh []string
 	note := func(v string) {
-		known := slices.ContainsFunc(args, func(l leaves.Leaf) bool { return l.Text == v })
-		if n := origin.Normal(v); n != "" && len(v) <= 64 && !known && c.index.Of(v).Class == origin.Unseen && !slices.Contains(fresh, n) {
+		known := slices.ContainsFunc(args, func(l arguments.Leaf) bool { return l.Text == v })
+		if n := valueindex.Normal(v); n != "" && len(v) <= 64 && !known &&
+			c.index.Of(v).Class == valueindex.Unseen && !slices.Contains(fresh, n) {
 			fresh = append(fresh, n)
 		}
 	}
-	if v, ok := origin.Parse(content); ok {
+	if v, ok := valueindex.Parse(content); ok {
 		eachID(&v, 0, note)
-	} else if len(content) < 300 {
-		for _, w := range strings.FieldsFunc(string(content), func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
-			if w = strings.Trim(w, "."); strings.ContainsAny(w, "0123456789") {
-				note(w)
-			}
+	} else {
+		for _, id := range ours {
+			note(id)
 		}
 	}
-	if len(fresh) == 1 && len(c.newIDs) < maxMade {
-		unsaid := slices.ContainsFunc(args, func(l leaves.Leaf) bool { return !l.Flag && !c.index.Said(l.Text) })
+	isOurs := func(id string) bool { return valueindex.Normal(id) == fresh[0] }
+	if len(fresh) == 1 && len(c.newIDs) < maxMade && slices.ContainsFunc(ours, isOurs) {
+		unsaid := slices.ContainsFunc(args, func(l arguments.Leaf) bool { return !l.Flag && !c.index.Said(l.Text) })
 		c.newIDs[fresh[0]] = !unsaid && !reaches(fresh[0])
 	}
 }
 
 // reaches reports whether an id is an address by itself: who answers an act would choose where things go.
-func reaches(id string) bool { return strings.ContainsAny(id, "@./:") || len(origin.Targets(id)) > 0 }
+func reaches(id string) bool {
+	return strings.ContainsAny(id, "@./:") || len(valueindex.Targets(id)) > 0
+}
 
 // maxMade bounds the ids of what was made.
 const maxMade = 1024
 
 // eachID calls do with the identifiers of an answer, by the names of the fields.
-func eachID(v *origin.Value, depth int, do func(string)) {
+func eachID(v *valueindex.Value, depth int, do func(string)) {
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch {
-		case k.Shape == origin.Scalar && returned[leaves.LastWord(k.Key)]:
+		case k.Shape == valueindex.Scalar && returned[arguments.LastWord(k.Key)]:
 			do(k.Text)
-		case k.Shape != origin.Scalar && depth < 2 && !identified(v):
+		case k.Shape != valueindex.Scalar && depth < 2 && !identified(v):
 			eachID(k, depth+1, do)
 		}
 	}
@@ -251,22 +318,10 @@ func eachID(v *origin.Value, depth int, do func(string)) {
 
 // identified reports whether an object says itself what it is called by: what stands in it is something else, which the act did not
 // make. One that does not is a wrapping.
-func identified(v *origin.Value) bool {
-	return v.Shape == origin.Object && slices.ContainsFunc(v.Kids, func(k origin.Value) bool {
-		return k.Shape == origin.Scalar && k.Text != "" && returned[leaves.LastWord(k.Key)]
+func identified(v *valueindex.Value) bool {
+	return v.Shape == valueindex.Object && slices.ContainsFunc(v.Kids, func(k valueindex.Value) bool {
+		return k.Shape == valueindex.Scalar && k.Text != "" && returned[arguments.LastWord(k.Key)]
 	})
-}
-
-// remember keeps the ids of a short text that answers our own act: whatever has a digit.
-func (c *Context) remember(content []byte) {
-	if len(content) >= 300 {
-		return
-	}
-	for _, w := range strings.FieldsFunc(string(content), func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
-		if strings.ContainsAny(w, "0123456789") {
-			c.keepOwn(strings.Trim(w, "."), 2)
-		}
-	}
 }
 
 var returned = list("returned")
@@ -283,26 +338,9 @@ func made(args *tool.Args) int {
 	return n
 }
 
-// rememberIn keeps the ids of structure, by the names of the fields: of as many things as were made. A longer list is of
-// others, as the letters that one stands beside.
-func (c *Context) rememberIn(v *origin.Value, depth, made int) {
-	if v.Shape == origin.List && len(v.Kids) > made {
-		return
-	}
-	for i := range v.Kids {
-		k := &v.Kids[i]
-		switch {
-		case k.Shape == origin.Scalar && returned[leaves.LastWord(k.Key)]:
-			c.keepOwn(k.Text, 1)
-		case k.Shape != origin.Scalar && depth < 2 && !identified(v):
-			c.rememberIn(k, depth+1, made)
-		}
-	}
-}
-
 // tellsMore reports whether an answer to an act says more than that it was done: then
 // somebody else's words are in it.
-func tellsMore(content []byte, args []leaves.Leaf) bool {
+func tellsMore(content []byte, args []arguments.Leaf) bool {
 	known := map[string]bool{}
 	for _, l := range args {
 		for _, t := range tokens(l.Text) {
@@ -310,9 +348,9 @@ func tellsMore(content []byte, args []leaves.Leaf) bool {
 		}
 	}
 	more := false
-	origin.EachTarget(content, func(p origin.Part) bool { // whose address, if the call did not hold it?
-		held := slices.ContainsFunc(args, func(l leaves.Leaf) bool { return strings.Contains(l.Text, p.Text) })
-		more = !held && p.Kind != origin.URL && p.Kind != origin.Host
+	valueindex.EachTarget(content, func(p valueindex.Part) bool { // whose address, if the call did not hold it?
+		held := slices.ContainsFunc(args, func(l arguments.Leaf) bool { return strings.Contains(l.Text, p.Text) })
+		more = !held && p.Kind != valueindex.URL && p.Kind != valueindex.Host
 		return !more
 	})
 	if more {
@@ -343,8 +381,8 @@ var (
 
 // document reports whether a result is a text that somebody wrote as a whole: a page, a
 // file, another agent's answer. Structure in it is the writer's, not the tool's.
-func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
-	name := leaves.NameWords(c.names[m.Tool])
+func (c *Context) document(m *toolinfo.Meaning, args map[string]any) bool {
+	name := arguments.NameWords(c.names[m.Tool])
 	if anyOf(name, listings) {
 		return false
 	}
@@ -357,7 +395,7 @@ func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
 			continue
 		}
 		p := m.Resolve(k, text)
-		if p.Kind == meaning.URL || startsURL(text) || addressed(k) || p.Kind == meaning.Path && readers[m.Verb] {
+		if p.Kind == toolinfo.URL || startsURL(text) || addressed(k) || p.Kind == toolinfo.Path && readers[m.Verb] {
 			return true
 		}
 	}
@@ -365,27 +403,27 @@ func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
 }
 
 // page reports whether what a tool brings is a text that somebody wrote, or a page: then nothing in it is the server's.
-func (c *Context) page(m *meaning.Meaning, values []leaves.Leaf) bool {
-	name := leaves.NameWords(c.names[m.Tool])
+func (c *Context) page(m *toolinfo.Meaning, values []arguments.Leaf) bool {
+	name := arguments.NameWords(c.names[m.Tool])
 	if anyOf(name, listings) {
 		return false
 	}
 	if m.Reaches && len(m.Params) == 0 || anyOf(name, bodies) || tool.IsShell(unprefixed(m.Tool)) {
 		return true
 	}
-	return slices.ContainsFunc(values, func(l leaves.Leaf) bool {
-		return l.Quoted && (startsURL(l.Text) || isHost(l.Text)) || m.Resolve(l.Path, l.Text).Kind == meaning.Path && readers[m.Verb]
+	return slices.ContainsFunc(values, func(l arguments.Leaf) bool {
+		return l.Quoted && (startsURL(l.Text) || isHost(l.Text)) || m.Resolve(l.Path, l.Text).Kind == toolinfo.Path && readers[m.Verb]
 	})
 }
 
 // fetched reports whether a result is what an address brought, which anybody may have written.
-func (c *Context) fetched(m *meaning.Meaning, values []leaves.Leaf) bool {
-	return slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })
+func (c *Context) fetched(m *toolinfo.Meaning, values []arguments.Leaf) bool {
+	return slices.ContainsFunc(values, func(l arguments.Leaf) bool { return l.Quoted && startsURL(l.Text) })
 }
 
 // addressed reports whether a parameter holds an address by its name.
 func addressed(path string) bool {
-	for w := range leaves.Words(path) {
+	for w := range arguments.Words(path) {
 		if addresses[stem(w)] {
 			return true
 		}

@@ -8,16 +8,15 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
-	"github.com/tidemark/tidemark/internal/warrant/sql"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // value finds the slots that one argument is.
-func (j *judging) value(l *leaves.Leaf) {
+func (j *judging) value(l *arguments.Leaf) {
 	if l.Flag || strings.TrimSpace(l.Text) == "" {
 		j.flag(l)
 		return
@@ -27,13 +26,13 @@ func (j *judging) value(l *leaves.Leaf) {
 	if j.overseen(l) {
 		return
 	}
-	if j.m.Act == meaning.Read && l.Quoted && pathish(l, p.Kind) {
+	if j.m.Act == toolinfo.Read && l.Quoted && pathish(l, p.Kind) {
 		j.opens(l)
 	}
 	switch { // what a shell or a writer of files is feared for, whosever it is and whatever it is called
 	case j.workspace, tool.IsHost(unprefixed(j.m.Tool)):
 		j.local(l, p)
-	case p.Role == meaning.Command:
+	case p.Role == toolinfo.Command:
 		j.wrecks(l)
 	}
 	switch {
@@ -48,7 +47,7 @@ func (j *judging) value(l *leaves.Leaf) {
 
 // looked judges what a read is given: an address, or words beside what is read. It reports
 // whether that is all the value is.
-func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
+func (j *judging) looked(l *arguments.Leaf, p toolinfo.Param) bool {
 	if j.isAddress(l, p) && !j.listed(l.Text) {
 		e, why := j.c.address(l.Text)
 		if e < Followed && j.c.linked(j.m.Tool, l.Text) {
@@ -64,45 +63,47 @@ func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
 		j.aside(l)
 	}
 	j.disclosed(l)
+	j.taken(l)
+	j.mentions(l)
 	return false
 }
 
 // isAddress reports whether what a read is given is an address: by its parameter, or by its look.
-func (j *judging) isAddress(l *leaves.Leaf, p meaning.Param) bool {
+func (j *judging) isAddress(l *arguments.Leaf, p toolinfo.Param) bool {
 	if strings.HasPrefix(l.Text, "/") && !strings.HasPrefix(l.Text, "//") && !strings.ContainsAny(l.Text, "?#\\") {
 		return false // a path at the place that the tool is for
 	}
-	return p.Kind == meaning.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text)
+	return p.Kind == toolinfo.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text)
 }
 
 // role finds the slot of a value by what its parameter is for.
-func (j *judging) role(l *leaves.Leaf, p meaning.Param) {
-	if j.m.Act == meaning.Read && j.w.Deed == Send && mailbox(l.Text) {
-		p.Role, p.Kind = meaning.Target, meaning.Email
+func (j *judging) role(l *arguments.Leaf, p toolinfo.Param) {
+	if j.m.Act == toolinfo.Read && j.w.Deed == Send && mailbox(l.Text) {
+		p.Role, p.Kind = toolinfo.Target, toolinfo.Email
 	}
 	switch p.Role {
-	case meaning.Target:
+	case toolinfo.Target:
 		j.target(l, p.Kind)
-	case meaning.Credential:
+	case toolinfo.Credential:
 		e, why := j.key(l.Text)
 		j.w.add(Key, l.Path, l.Text, e, why)
-	case meaning.Command:
+	case toolinfo.Command:
 		j.order(l)
-	case meaning.Selector, meaning.Unclear:
+	case toolinfo.Selector, toolinfo.Unclear:
 		j.object(l, p)
-	case meaning.Content:
+	case toolinfo.Content:
 		j.cargo(l)
-	case meaning.Amount:
+	case toolinfo.Amount:
 		j.amount(l)
 	}
 }
 
 // amount judges how much.
-func (j *judging) amount(l *leaves.Leaf) {
+func (j *judging) amount(l *arguments.Leaf) {
 	e, why := j.evidence(l.Text, false)
 	e, why = j.composed(l.Text, e, why, "worked out by the agent")
 	switch {
-	case e < Picked && j.counted(l.Text):
+	case e < Picked && (j.counted(l.Text) || j.c.saysGrouped(l.Text)):
 		e, why = Said, "a number that you said"
 	case (e == Agent) == j.c.saidNow(l.Text) && e <= Picked && j.otherSum(l.Text, l.Path) != "": // of a record, or a day's number
 		e, why = Nothing, "you said "+j.otherSum(l.Text, l.Path)
@@ -118,7 +119,7 @@ func (j *judging) amount(l *leaves.Leaf) {
 // counted reports whether how much is a small number that the user said in words, or one of something where they named no sum.
 func (j *judging) counted(value string) bool {
 	said := func(text string) bool { return mandate.Counts(text)[value] }
-	return slices.ContainsFunc(j.c.asking, said) || value == "1" && !j.c.user.priced() && !j.c.inText(value)
+	return slices.ContainsFunc(j.c.asking, said) || value == "1" && !j.c.user.priced() && !j.c.inText(value) && !mandate.Lasts(j.param)
 }
 
 // saidNow reports whether the messages that count now say a number: what an earlier one wanted paid is paid.
@@ -127,17 +128,17 @@ func (c *Context) saidNow(value string) bool {
 }
 
 // flag judges a yes: what is made public goes to everybody.
-func (j *judging) flag(l *leaves.Leaf) {
+func (j *judging) flag(l *arguments.Leaf) {
 	switch {
 	case l.Text != "true" || j.w.Deed == Read:
 		return
-	case leaves.LastWord(l.Path) == "public":
-		j.target(&leaves.Leaf{Path: l.Path, Text: "public"}, meaning.Person)
+	case arguments.LastWord(l.Path) == "public":
+		j.target(&arguments.Leaf{Path: l.Path, Text: "public"}, toolinfo.Person)
 		return
 	case j.w.Deed == Tidy, j.workspace: // what the host's own tools are feared for is judged elsewhere
 		return
 	}
-	for w := range leaves.Words(l.Path) {
+	for w := range arguments.Words(l.Path) {
 		speaks := func(said []string) bool { return mandate.Speaks(said, []string{w}) }
 		if j.c.user.stems[stem(w)] || slices.ContainsFunc(j.c.saidWords, speaks) {
 			return // they spoke of it
@@ -181,17 +182,17 @@ func mailbox(text string) bool {
 	if !strings.Contains(text, "@") {
 		return false
 	}
-	p := origin.Targets(text)
-	return len(p) == 1 && p[0].Kind == origin.Email && p[0].Start == 0 && p[0].End == len(text)
+	p := valueindex.Targets(text)
+	return len(p) == 1 && p[0].Kind == valueindex.Email && p[0].Start == 0 && p[0].End == len(text)
 }
 
 // aside judges a text that a look takes along: what was read elsewhere leaves with it.
-func (j *judging) aside(l *leaves.Leaf) {
+func (j *judging) aside(l *arguments.Leaf) {
 	if !j.c.argued || j.c.index.Said(l.Text) || len(tokens(l.Text)) < 3 {
 		return
 	}
 	for _, t := range tokens(l.Text) {
-		if distinctive(t) && !j.c.user.stems[stem(t)] && j.c.index.Of(t).Class > origin.Unseen {
+		if distinctive(t) && !j.c.user.stems[stem(t)] && j.c.index.Of(t).Class > valueindex.Unseen {
 			j.w.add(Cargo, l.Path, l.Text, Nothing, "it carries along what was read elsewhere")
 			return
 		}
@@ -199,19 +200,19 @@ func (j *judging) aside(l *leaves.Leaf) {
 }
 
 // target judges who or where something goes.
-func (j *judging) target(l *leaves.Leaf, kind meaning.Kind) {
+func (j *judging) target(l *arguments.Leaf, kind toolinfo.Kind) {
 	if j.w.Deed == Read {
 		return
 	}
 	for _, part := range split(l.Text) {
 		e, why := j.evidence(part, true)
-		if kind == meaning.URL || startsURL(part) {
+		if kind == toolinfo.URL || startsURL(part) {
 			if e, why = j.c.address(part); e == Followed {
 				e = Nothing // good enough to be read, not to be written to
 			}
 		}
 		k := Aim
-		person := kind == meaning.Email || kind == meaning.Person || strings.Contains(part, "@")
+		person := kind == toolinfo.Email || kind == toolinfo.Person || strings.Contains(part, "@")
 		if j.w.Deed == Grant && !person && wordIn(l.Path, rooms) {
 			k = Object // where somebody is let in
 		}
@@ -225,8 +226,8 @@ func split(text string) []string {
 		return []string{text}
 	}
 	var out []string
-	for _, p := range origin.Targets(text) {
-		if p.Kind == origin.Email {
+	for _, p := range valueindex.Targets(text) {
+		if p.Kind == valueindex.Email {
 			out = append(out, p.Text)
 		}
 	}
@@ -237,8 +238,8 @@ func split(text string) []string {
 }
 
 // order judges something that is executed elsewhere.
-func (j *judging) order(l *leaves.Leaf) {
-	if j.w.Deed == Read && (sql.Reads(l.Text) || clis[j.m.Tool] && looks(l.Text)) {
+func (j *judging) order(l *arguments.Leaf) {
+	if j.w.Deed == Read && (j.asksSQL(l.Text) || clis[j.m.Tool] && looks(l.Text)) {
 		return // the deed says so already: see queries
 	}
 	e, why := j.evidence(l.Text, false)
@@ -248,8 +249,9 @@ func (j *judging) order(l *leaves.Leaf) {
 	j.w.add(Order, l.Path, l.Text, e, why)
 }
 
-var sqlAct = regexp.MustCompile(`(?is)^\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+table|delete\s+from|insert\s+into` +
-	`|update\s+\S+\s+set|alter\s+(?:table|user|role|database)|grant\s+\S+.*\s+to|create\s+(?:table|user|role|function|trigger))\s`)
+var sqlAct = regexp.MustCompile(`(?is)(?:^|;)\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+table|delete\s+from` +
+	`|insert\s+into|update\s+\S+\s+set|alter\s+(?:table|user|role|database)` +
+	`|grant\s+\S+.*\s+to|create\s+(?:table|user|role|function|trigger))\s`)
 
 // sqlActs reports whether a text is SQL that does more, whatever its parameter is called.
 func sqlActs(s string) bool { return len(s) > 8 && sqlAct.MatchString(s) }
@@ -266,17 +268,21 @@ func looks(line string) bool {
 		}
 		name = append(name, w)
 	}
-	return !strings.ContainsAny(line, ";|&$`<>\n") && meaning.Of(tool.Definition{Name: strings.Join(name, "_")}).Act == meaning.Read
+	return !strings.ContainsAny(line, ";|&$`<>\n") && toolinfo.Of(tool.Definition{Name: strings.Join(name, "_")}).Act == toolinfo.Read
 }
 
 // object judges what something is done to, and what nobody knows better.
-func (j *judging) object(l *leaves.Leaf, p meaning.Param) {
+func (j *judging) object(l *arguments.Leaf, p toolinfo.Param) {
 	if j.w.Deed == Read {
 		return
 	}
 	k := Object
-	e, why := j.evidence(l.Text, false)
-	if !identifier(l) && (p.Role == meaning.Unclear || strings.Contains(l.Path, ".") || !l.Quoted) {
+	e, why, refused := j.ofObject(l)
+	if refused {
+		j.slot(Object, l.Path, l.Text, Nothing, why)
+		return
+	}
+	if !identifier(l) && (p.Role == toolinfo.Unclear || strings.Contains(l.Path, ".") || !l.Quoted) {
 		k = Measure
 		e, why = j.composed(l.Text, e, why, "the agent's own")
 	}
@@ -308,8 +314,8 @@ var (
 
 // identifier reports whether a value names one thing among many, by its parameter or by its
 // look.
-func identifier(l *leaves.Leaf) bool {
-	if idNames[leaves.LastWord(l.Path)] {
+func identifier(l *arguments.Leaf) bool {
+	if idNames[arguments.LastWord(l.Path)] {
 		return true
 	}
 	return l.Quoted && idLike.MatchString(l.Text) && strings.ContainsAny(l.Text, "0123456789") && !datish.MatchString(l.Text)
@@ -318,8 +324,8 @@ func identifier(l *leaves.Leaf) bool {
 var fileNames = list("filenames")
 
 // pathish reports whether a value is a file.
-func pathish(l *leaves.Leaf, k meaning.Kind) bool {
-	return k == meaning.Path || strings.HasPrefix(l.Text, "~/") || strings.HasPrefix(l.Text, "../") ||
+func pathish(l *arguments.Leaf, k toolinfo.Kind) bool {
+	return k == toolinfo.Path || strings.HasPrefix(l.Text, "~/") || strings.HasPrefix(l.Text, "../") ||
 		wordIn(l.Path, fileNames)
 }
 
@@ -329,8 +335,8 @@ var querying = list("querying")
 // It is one of the two places that make a call milder than its tool, so everything in the call must agree:
 // the tool is one for queries, each order in it only looks, and nothing stands beside them but what the
 // user or a record they named says. An argument that is added can only end this, never bring it about.
-func (j *judging) queries(d Deed, values []leaves.Leaf) bool {
-	found := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && j.asksGraph(&l) })
+func (j *judging) queries(d Deed, values []arguments.Leaf) bool {
+	found := slices.ContainsFunc(values, func(l arguments.Leaf) bool { return l.Quoted && j.asksGraph(&l) })
 	switch {
 	case d == Execute, d == Unknown, d == Read, found && d == Send: // a query is sent, and only asks
 	default:
@@ -343,9 +349,9 @@ func (j *judging) queries(d Deed, values []leaves.Leaf) bool {
 		}
 		switch p := j.resolve(l); {
 		case l.Quoted && j.asksGraph(l):
-		case p.Role == meaning.Command && j.query(l):
+		case p.Role == toolinfo.Command && j.query(l):
 			found = true
-		case p.Role == meaning.Command, p.Role == meaning.Target, p.Role == meaning.Amount, p.Role == meaning.Credential:
+		case p.Role == toolinfo.Command, p.Role == toolinfo.Target, p.Role == toolinfo.Amount, p.Role == toolinfo.Credential:
 			return false
 		case l.Quoted:
 			if e, _ := j.evidence(l.Text, false); e < Picked {
@@ -358,14 +364,105 @@ func (j *judging) queries(d Deed, values []leaves.Leaf) bool {
 
 // query reports whether an order is one that only looks, given to a tool that takes such orders: its
 // definition has the parameter and calls it a query, or nobody told what it takes and its name does.
-func (j *judging) query(l *leaves.Leaf) bool {
+func (j *judging) query(l *arguments.Leaf) bool {
 	if clis[j.m.Tool] {
 		return looks(l.Text)
 	}
-	named := anyOf(leaves.NameWords(j.m.Tool), querying)
+	named := anyOf(arguments.NameWords(j.m.Tool), querying)
 	if len(j.m.Params) > 0 {
 		_, has := j.m.Param(l.Path)
-		named = has && (named || querying[leaves.LastWord(l.Path)])
+		named = has && (named || querying[arguments.LastWord(l.Path)])
 	}
-	return named && sql.Reads(l.Text)
+	return named && j.asksSQL(l.Text)
+}
+
+// calls reports whether a value is what something is called, or the file that it lies in: the agent may find a name.
+func (j *judging) calls(miss *mandate.Missing) bool {
+	l := arguments.Leaf{Path: miss.Path, Text: miss.Value, Quoted: true}
+	p := j.resolve(&l)
+	return pathish(&l, p.Kind) || p.Role == toolinfo.Content || mandate.Names(miss.Path)
+}
+
+// chooses reports whether a value is one word that says how something is to be: that is no name.
+func chooses(miss *mandate.Missing) bool {
+	return miss.Role == mandate.Measure && oneWord.MatchString(miss.Value)
+}
+
+// ofObject is the evidence for what something is done to, and whether it is the owner's alone to say and they did not: who may do what with
+// it, whose it is, or what is selected.
+func (j *judging) ofObject(l *arguments.Leaf) (e Evidence, why string, refused bool) {
+	if why = j.sweeps(l); why != "" {
+		return Nothing, why, true
+	}
+	e, why = j.evidence(l.Text, false)
+	guards := anyOf(arguments.NameWords(l.Path), reachWords) && !narrows[strings.ToLower(l.Text)]
+	recorded := figure.MatchString(l.Text) && j.c.records.All().HasSum(l.Text, l.Path) // a number that a record has so
+	switch {
+	case guards && e <= Agent && !recorded:
+		return Nothing, "who may do what with it is yours to say", true
+	case e < Said && selecting[arguments.LastWord(l.Path)] && j.c.selects(l.Text):
+		return Said, "it selects by your words", false
+	case e == Nothing && j.c.fullerTown(l.Path, l.Text):
+		return Said, "you said the town", false
+	}
+	return e, why, false
+}
+
+var (
+	reachWords = list("reach_words")
+	narrows    = list("narrows")
+	selecting  = list("selecting")
+	labelling  = list("labelling")
+	joins      = list("query_joins")
+)
+
+// sweeps is why a value may select more than the owner's words do, for what is done to it; empty: it selects nothing, or by their words.
+func (j *judging) sweeps(l *arguments.Leaf) string {
+	if !l.Quoted || j.bound(l.Path) || j.w.Deed == Execute || j.w.Deed == Unknown {
+		return ""
+	}
+	name := arguments.LastWord(l.Path)
+	second := labelling[name] && !anyOf(arguments.NameWords(j.m.Tool), labelling) && !j.labels()
+	if !selecting[name] && !second || j.c.selects(l.Text) || j.c.index.Said(l.Text) && !strings.ContainsAny(l.Text, "*%") {
+		return ""
+	}
+	return "it selects by what I could not find in your words"
+}
+
+// labels reports whether a tool may put labels on what it works on, rather than choose by them: it names no more than one thing.
+func (j *judging) labels() bool {
+	return j.m.Act == toolinfo.Create || !slices.ContainsFunc(j.m.Params, func(p toolinfo.Param) bool {
+		w := arguments.LastWord(strings.TrimSuffix(p.Path, "[]"))
+		return strings.HasSuffix(w, "s") && idNames[strings.TrimSuffix(w, "s")]
+	})
+}
+
+// selects reports whether a query holds what the messages that count now say and nothing else, operators aside: it has a word, and no
+// pattern, no choice and no denial of its own.
+func (c *Context) selects(query string) bool {
+	said := map[string]bool{}
+	for _, text := range c.asking {
+		for _, t := range tokens(text) {
+			said[t], said[stem(t)] = true, true
+		}
+	}
+	n := 0
+	for _, term := range strings.Fields(query) {
+		if joins[strings.ToLower(term)] {
+			continue
+		}
+		if _, rest, ok := strings.Cut(term, ":"); ok {
+			term = rest
+		}
+		if term = strings.Trim(term, `"'()`); term == "" || strings.ContainsAny(term, "*?%|!~<>=^$[]{}") || strings.HasPrefix(term, "-") {
+			return false
+		}
+		for _, t := range tokens(strings.ToLower(term)) {
+			if !said[t] && !said[stem(t)] {
+				return false
+			}
+			n++
+		}
+	}
+	return n > 0
 }

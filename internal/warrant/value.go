@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/base/text"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -25,7 +25,7 @@ var (
 
 // bare reports whether a value is a short number that the user did not say of such a thing.
 func (j *judging) bare(v string) bool {
-	return figure.MatchString(v) && !j.c.numbered(v, append(leaves.NameWords(j.param), j.c.nameOf(j.m)...))
+	return figure.MatchString(v) && !j.c.numbered(v, append(arguments.NameWords(j.param), j.c.nameOf(j.m)...))
 }
 
 // evidence is what stands behind one value, and why; aim says that something goes there.
@@ -35,14 +35,17 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return Own, "yourself, or a constant"
 	}
 	f := c.index.Of(v)
+	if c.pieceOf(v) && !j.partOfTime() {
+		return Nothing, "it is a piece of a number that you said"
+	}
 	switch {
 	case c.turnedDown(v):
 		return Nothing, "you turned it down"
-	case f.Class == origin.User && j.bare(v):
+	case f.Class == valueindex.User && j.bare(v):
 		return Agent, "you said this number, perhaps of something else"
-	case f.Class == origin.User:
+	case f.Class == valueindex.User:
 		return Said, "you said it"
-	case f.Class == origin.System:
+	case f.Class == valueindex.System:
 		return Own, "the operator said it"
 	case c.part(v):
 		return Said, "you said it"
@@ -51,9 +54,9 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	case j.returned(v, aim):
 		return Own, "an earlier act returned it"
 	}
-	target := strings.Contains(v, "@") || len(origin.Targets(v)) > 0
+	target := strings.Contains(v, "@") || len(valueindex.Targets(v)) > 0
 	switch f.Class {
-	case origin.Anchored:
+	case valueindex.Anchored:
 		if !j.brought(f.Step, aim) {
 			return Nothing, "I could not tell that it was read for what you named"
 		}
@@ -64,9 +67,9 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 			return Picked, "of the record you named"
 		}
 		return Picked, fmt.Sprintf("of the record you named (%s)", f.Anchor)
-	case origin.Field:
+	case valueindex.Field:
 		return j.field(v, &f, target, aim)
-	case origin.Text:
+	case valueindex.Text:
 		if e, why := j.written(v, &f, target); e > Nothing {
 			return e, why
 		}
@@ -80,14 +83,17 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 // returned reports whether an earlier act of ours returned a value: where something goes, one that the user's words alone made.
 func (j *judging) returned(v string, aim bool) bool {
 	if aim {
-		return !j.w.Deed.grave() && j.c.newIDs[origin.Normal(v)]
+		return !j.w.Deed.grave() && j.c.newIDs[valueindex.Normal(v)]
+	}
+	if j.w.Deed.grave() { // what is paid, given or deleted is what the answer named, and it named nothing else
+		return j.c.isOwn(v) && j.c.isOwn(aloneMark+v)
 	}
 	return j.c.isOwn(v)
 }
 
 // field is the evidence for a field of a record that was looked up. Of what something goes to, and of what cannot be
 // taken back, the record must be the one the user named and none beside it.
-func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence, string) {
+func (j *judging) field(v string, f *valueindex.Finding, target, aim bool) (Evidence, string) {
 	c, final := j.c, j.w.Deed.final() || j.w.Deed == Execute
 	switch {
 	case !j.broughtAnywhere(v, f, aim):
@@ -104,7 +110,7 @@ func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence
 
 // written is the evidence for a value that stands in a text. The entries of a text have no fields by which one of them could be
 // told from its neighbour: of what cannot be taken back, or runs, it must be the one whose words were said in that order.
-func (j *judging) written(v string, f *origin.Finding, target bool) (Evidence, string) {
+func (j *judging) written(v string, f *valueindex.Finding, target bool) (Evidence, string) {
 	c := j.c
 	switch contested := c.contested(v, target); {
 	case contested:
@@ -118,7 +124,7 @@ func (j *judging) written(v string, f *origin.Finding, target bool) (Evidence, s
 
 // inText reports whether a value stands in what others wrote.
 func (c *Context) inText(v string) bool {
-	return c.lost || len(v) >= 3 && c.index.Of(v).Class == origin.Text
+	return c.lost || len(v) >= 3 && c.index.Of(v).Class == valueindex.Text
 }
 
 // key is the evidence for a credential: the user's own word, a field of their records, or
@@ -131,7 +137,7 @@ func (j *judging) key(v string) (Evidence, string) {
 	c := j.c
 	f := c.index.Of(v)
 	code := len(v) <= 12 && strings.ContainsAny(v, "0123456789")
-	if code && f.Class == origin.Text && f.Step > c.actedAt && c.actedAt > 0 && j.elsewhere(&f) {
+	if code && f.Class == valueindex.Text && f.Step > c.actedAt && c.actedAt > 0 && j.elsewhere(&f) {
 		return Entailed, "the code that came after the act that asked for it"
 	}
 	if e == Followed {
@@ -142,7 +148,7 @@ func (j *judging) key(v string) (Evidence, string) {
 
 // elsewhere reports whether a finding was brought by another server than the one that is called, or by another tool where
 // nobody says whose tools they are.
-func (j *judging) elsewhere(f *origin.Finding) bool {
+func (j *judging) elsewhere(f *valueindex.Finding) bool {
 	server := serverOf(j.m.Tool)
 	return f.Tool != j.m.Tool && (server == "" || serverOf(f.Tool) != server)
 }
@@ -212,13 +218,13 @@ func (c *Context) path(v string) (Evidence, string) {
 	}
 	f := c.index.Of(base)
 	switch {
-	case f.Class == origin.User || c.part(base):
+	case f.Class == valueindex.User || c.part(base):
 		return Said, "the folder and the name are yours"
 	case c.contested(v, false) && !c.user.delegated(): // as a whole
 		return Nothing, "a text that was read has it too"
-	case f.Class > origin.Unseen && !c.contested(base, false):
+	case f.Class > valueindex.Unseen && !c.contested(base, false):
 		return Picked, "a file of the folder you named"
-	case f.Class == origin.Unseen && !c.lost:
+	case f.Class == valueindex.Unseen && !c.lost:
 		return Picked, "in the folder you named"
 	}
 	return Nothing, ""
@@ -258,15 +264,15 @@ func (c *Context) numbered(v string, called []string) bool {
 }
 
 // where says where a value stands, for people.
-func (c *Context) where(v string, f *origin.Finding) string {
+func (c *Context) where(v string, f *valueindex.Finding) string {
 	from := "a message"
 	if f.Tool != "" {
 		from = fmt.Sprintf("%s at step %d", f.Tool, f.Step)
 	}
 	switch f.Class {
-	case origin.Unseen:
+	case valueindex.Unseen:
 		return "I found it nowhere in what was said or read"
-	case origin.Text:
+	case valueindex.Text:
 		return "it stands in the text of " + from + ": " + text.Quote(c.around(v, f))
 	}
 	return field(f.Path) + " of " + from
@@ -301,7 +307,7 @@ func field(path string) string {
 
 // around is the text around a value as far as a reason quotes it, which goes to chats, to the log and to the agent: of what nobody else
 // may read no figure but the value's own. The words stay: they may be what misled the agent.
-func (c *Context) around(v string, f *origin.Finding) string {
+func (c *Context) around(v string, f *valueindex.Finding) string {
 	if f.Tool == "" {
 		return f.Excerpt
 	}
@@ -345,12 +351,12 @@ func (c *Context) Whence(value string) Whence {
 		out.Facts = c.shortened(strings.Join(facts, ", "), value, step)
 	}
 	switch f.Class {
-	case origin.Unseen:
+	case valueindex.Unseen:
 		return out
-	case origin.User:
+	case valueindex.User:
 		out.Yours = true
 		return out
-	case origin.System:
+	case valueindex.System:
 		out.From = "the operator"
 		return out
 	}
@@ -358,7 +364,7 @@ func (c *Context) Whence(value string) Whence {
 	if f.Tool != "" {
 		out.From = fmt.Sprintf("%s at step %d", f.Tool, f.Step)
 	}
-	if f.Class == origin.Text {
+	if f.Class == valueindex.Text {
 		out.From = "the text of " + out.From
 	} else if f.Path != "" {
 		out.From = field(f.Path) + " of " + out.From
@@ -384,7 +390,7 @@ func (j *judging) constant(low string, aim bool) bool {
 
 // usual reports whether a value is what an interface calls the one that everybody has, of the kind that its parameter is for.
 func (j *judging) usual(low string) bool {
-	for w := range leaves.Words(j.param) {
+	for w := range arguments.Words(j.param) {
 		if constants[stem(w)+"="+low] {
 			return true
 		}

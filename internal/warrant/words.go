@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidemark/tidemark/internal/base/text"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
@@ -46,7 +46,7 @@ func anyOf(words []string, set map[string]bool) bool {
 
 // wordIn reports whether a word of a name is one of a set.
 func wordIn(name string, set map[string]bool) bool {
-	for w := range leaves.Words(name) {
+	for w := range arguments.Words(name) {
 		if set[w] {
 			return true
 		}

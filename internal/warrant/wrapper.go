@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -22,30 +22,30 @@ var (
 
 // inner is a call that another one holds.
 type inner struct {
-	tool           *meaning.Meaning
-	values, beside []leaves.Leaf // what it is given, and what the wrapper itself is given
+	tool           *toolinfo.Meaning
+	values, beside []arguments.Leaf // what it is given, and what the wrapper itself is given
 }
 
 // mostHeld bounds how many calls of a list are looked at; one with more holds some that nobody understands.
 const mostHeld = 64
 
 // unwrap finds the calls that a call holds: one that it names, or those of a list.
-func (c *Context) unwrap(m *meaning.Meaning, fields map[string]any) []inner {
+func (c *Context) unwrap(m *toolinfo.Meaning, fields map[string]any) []inner {
 	if !wraps(fields) {
 		return nil // nearly every call
 	}
 	rest := maps.Clone(fields)
-	if in, keys, ok := c.held(fields, rest, anyOf(leaves.NameWords(m.Tool), handing)); ok {
-		if in.beside = leaves.Of(rest); handsOn(m, keys...) || deedOf(in.tool).graverThan(deedOf(m)) {
+	if in, keys, ok := c.held(fields, rest, anyOf(arguments.NameWords(m.Tool), handing)); ok {
+		if in.beside = arguments.Of(rest); handsOn(m, keys...) || deedOf(in.tool).graverThan(deedOf(m)) {
 			return []inner{in}
 		}
 		return nil
 	}
-	for _, k := range leaves.Keys(nil, fields) {
+	for _, k := range arguments.Keys(nil, fields) {
 		list, _ := fields[k].([]any)
 		if out := c.heldIn(list); len(out) > 0 {
 			delete(rest, k)
-			out[0].beside = append(out[0].beside, leaves.Of(rest)...)
+			out[0].beside = append(out[0].beside, arguments.Of(rest)...)
 			graver := slices.ContainsFunc(out, func(in inner) bool { return deedOf(in.tool).graverThan(deedOf(m)) })
 			if graver || handsOn(m, k) {
 				return out
@@ -58,7 +58,7 @@ func (c *Context) unwrap(m *meaning.Meaning, fields map[string]any) []inner {
 // heldIn are the calls among the objects of a list. What an object has beside its call is the wrapper's own.
 func (c *Context) heldIn(list []any) []inner {
 	var out []inner
-	var beside []leaves.Leaf
+	var beside []arguments.Leaf
 	for _, e := range list {
 		fields, ok := e.(map[string]any)
 		if !ok {
@@ -71,7 +71,7 @@ func (c *Context) heldIn(list []any) []inner {
 			out = append(out, inner{tool: c.meaning("")})
 			break
 		}
-		beside = append(beside, leaves.Of(rest)...)
+		beside = append(beside, arguments.Of(rest)...)
 	}
 	if len(out) > 0 {
 		out[0].beside = beside
@@ -82,7 +82,7 @@ func (c *Context) heldIn(list []any) []inner {
 // held is the call that an object names: a tool and what it is given, and by which members. They are taken out of rest.
 func (c *Context) held(fields, rest map[string]any, hands bool) (in inner, keys []string, ok bool) {
 	given, holds := any(nil), ""
-	all := leaves.Keys(nil, fields)
+	all := arguments.Keys(nil, fields)
 	for _, k := range all {
 		key := strings.ToLower(k)
 		if _, text := fields[k].(string); given != nil || fields[k] == nil || !wrapped[key] || key == "body" && text {
@@ -95,8 +95,8 @@ func (c *Context) held(fields, rest map[string]any, hands bool) (in inner, keys 
 	}
 	for _, k := range all {
 		name, text := fields[k].(string)
-		key := strings.Join(leaves.NameWords(k), "_")
-		if !text || !wrappers[key] && !(hands && key == "name") || len(leaves.NameWords(name)) < 2 || strings.ContainsAny(name, " /") {
+		key := strings.Join(arguments.NameWords(k), "_")
+		if !text || !wrappers[key] && !(hands && key == "name") || len(arguments.NameWords(name)) < 2 || strings.ContainsAny(name, " /") {
 			continue
 		}
 		delete(rest, holds)
@@ -108,9 +108,9 @@ func (c *Context) held(fields, rest map[string]any, hands bool) (in inner, keys 
 
 // handsOn reports whether a tool calls others: its definition lists the parameters by which it is
 // told of them or, where nobody told what it takes, its name speaks of tools.
-func handsOn(m *meaning.Meaning, names ...string) bool {
+func handsOn(m *toolinfo.Meaning, names ...string) bool {
 	if len(m.Params) == 0 {
-		return anyOf(leaves.NameWords(m.Tool), handing)
+		return anyOf(arguments.NameWords(m.Tool), handing)
 	}
 	for _, name := range names {
 		if !takes(m, name) {
@@ -121,7 +121,7 @@ func handsOn(m *meaning.Meaning, names ...string) bool {
 }
 
 // takes reports whether the definition of a tool lists a parameter, or members of it.
-func takes(m *meaning.Meaning, name string) bool {
+func takes(m *toolinfo.Meaning, name string) bool {
 	for i := range m.Params {
 		rest, ok := strings.CutPrefix(m.Params[i].Path, name)
 		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
@@ -132,18 +132,18 @@ func takes(m *meaning.Meaning, name string) bool {
 }
 
 // argumentsOf are the values that a wrapper hands on, as an object or as one text of it.
-func argumentsOf(given any) []leaves.Leaf {
+func argumentsOf(given any) []arguments.Leaf {
 	if text, ok := given.(string); ok {
-		if in, ok := leaves.Inside(&leaves.Leaf{Text: text, Quoted: true}); ok {
+		if in, ok := arguments.Inside(&arguments.Leaf{Text: text, Quoted: true}); ok {
 			return in
 		}
 	}
-	return leaves.Of(given)
+	return arguments.Of(given)
 }
 
 // enter judges what a wrapper itself is given, and goes on to the call in it, whose values it returns.
 // The workspace is the host's: a server's tool leads to it by no name.
-func (j *judging) enter(all []inner) []leaves.Leaf {
+func (j *judging) enter(all []inner) []arguments.Leaf {
 	in := all[0]
 	outer, own, deed := j.m, j.workspace, deedOf(j.m)
 	runs := deed == Execute || deed == Unknown
@@ -172,13 +172,13 @@ func (j *judging) enter(all []inner) []leaves.Leaf {
 }
 
 // also is another call that the one at hand holds: it is judged beside the first.
-func (j *judging) also(m *meaning.Meaning) *judging {
+func (j *judging) also(m *toolinfo.Meaning) *judging {
 	return &judging{c: j.c, w: j.w, m: m, args: j.args, allSaid: true, workspace: j.workspace && j.c.workspace(m)}
 }
 
 // onlyHands reports whether a wrapper does nothing but hand on: what it is given itself names nobody, no sum and
 // nothing else that neither the user said nor a record they named holds.
-func (j *judging) onlyHands(outer *meaning.Meaning, own bool, beside []leaves.Leaf) bool {
+func (j *judging) onlyHands(outer *toolinfo.Meaning, own bool, beside []arguments.Leaf) bool {
 	inner, within := j.m, j.workspace
 	j.m, j.workspace = outer, own
 	defer func() { j.m, j.workspace = inner, within }()
@@ -187,7 +187,7 @@ func (j *judging) onlyHands(outer *meaning.Meaning, own bool, beside []leaves.Le
 		if l.Flag || l.Text == "" {
 			continue
 		}
-		if p := j.resolve(l); p.Role == meaning.Amount || p.Role == meaning.Credential || p.Role == meaning.Command {
+		if p := j.resolve(l); p.Role == toolinfo.Amount || p.Role == toolinfo.Credential || p.Role == toolinfo.Command {
 			return false
 		}
 		if e, _ := j.evidence(l.Text, false); e < Picked {
@@ -198,7 +198,7 @@ func (j *judging) onlyHands(outer *meaning.Meaning, own bool, beside []leaves.Le
 }
 
 // wrapping reports whether a value may be the arguments of another call.
-func wrapping(l leaves.Leaf) bool { return wrapped[strings.ToLower(l.Path)] }
+func wrapping(l arguments.Leaf) bool { return wrapped[strings.ToLower(l.Path)] }
 
 // mayWrap reports whether arguments may hold those of another call.
 func mayWrap(args *tool.Args) bool {
@@ -230,18 +230,18 @@ const mostOpened = 4 // texts in texts that are looked into; what is deeper is j
 
 // opened are the values of a call with texts of JSON taken apart. What a tool is given as content or
 // to run is one text, whatever it looks like.
-func (j *judging) opened(values []leaves.Leaf) []leaves.Leaf {
-	if j.workspace || !slices.ContainsFunc(values, leaves.MayOpen) {
+func (j *judging) opened(values []arguments.Leaf) []arguments.Leaf {
+	if j.workspace || !slices.ContainsFunc(values, arguments.MayOpen) {
 		return values
 	}
 	return j.open(nil, values, 0)
 }
 
-func (j *judging) open(out, values []leaves.Leaf, depth int) []leaves.Leaf {
+func (j *judging) open(out, values []arguments.Leaf, depth int) []arguments.Leaf {
 	for _, l := range values {
 		role := j.tool().param(l.Path).unseen.Role
-		if role != meaning.Content && role != meaning.Command && depth < mostOpened {
-			if in, ok := leaves.Inside(&l); ok {
+		if role != toolinfo.Content && role != toolinfo.Command && depth < mostOpened {
+			if in, ok := arguments.Inside(&l); ok {
 				out = j.open(out, in, depth+1)
 				continue
 			}

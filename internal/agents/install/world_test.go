@@ -19,15 +19,15 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/test/prooftest"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
 // The test program plays the hook and an agent too, under their names.
@@ -153,7 +153,7 @@ func serve(t testing.TB, w install.World) {
 	t.Helper()
 	store := &memory.Store{}
 	f := notify.New(store)
-	monitor, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: f, Now: time.Now, Rand: rand.Reader})
+	monitor, err := engine.New(engine.Options{Policy: policy.Default(), Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatalf("monitor: %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/agents/settings"
-	"github.com/tidemark/tidemark/internal/base/private"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -56,7 +56,7 @@ func readAccepted(data string) (accepted, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil
 	}
-	if err == nil && private.Open(info, 0o022) {
+	if err == nil && fileowner.Open(info, 0o022) {
 		err = fmt.Errorf("%s can be changed by others", name)
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/pulse"
-	_ "github.com/tidemark/tidemark/store/sqlite" // the driver
+	_ "github.com/tidemark/tidemark/internal/store/sqlite" // the driver
 )
 
 const lists = `{"command":"ls","description":"as asked"}`

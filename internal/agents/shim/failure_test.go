@@ -13,7 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 )
 
 // page is the event of an agent that calls a tool: the second line of its story.
@@ -31,7 +31,7 @@ func answers(status int, body string) http.Handler {
 // named is a server whose answers bear the name of another question.
 func named(ask, body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set(proof.AskHeader, ask)
+		w.Header().Set(serverproof.AskHeader, ask)
 		_, _ = io.WriteString(w, body)
 	})
 }
@@ -41,7 +41,7 @@ func named(ask, body string) http.Handler {
 func twice() http.Handler {
 	const yes = `{"tidemark":{"taint":"owner","verdict":"allow"}}`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ask := r.Header.Get(proof.AskHeader)
+		ask := r.Header.Get(serverproof.AskHeader)
 		conn, in, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			panic(err)
@@ -49,7 +49,7 @@ func twice() http.Handler {
 		defer func() { _ = conn.Close() }()
 		_, _ = io.Copy(io.Discard, io.LimitReader(in, r.ContentLength))
 		for _, of := range []string{strings.Repeat("0", 64), ask} {
-			_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\n%s: %s\r\nContent-Length: %d\r\n\r\n%s", proof.AskHeader, of, len(yes), yes)
+			_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\n%s: %s\r\nContent-Length: %d\r\n\r\n%s", serverproof.AskHeader, of, len(yes), yes)
 		}
 	})
 }

@@ -94,7 +94,7 @@ func TestASessionOfDroidThatStartedAsTheOwnersStaysTheOwners(t *testing.T) {
 	code := holds(t, w, "s")
 	told(t, w, "droid", droidEvent("s", "SessionStart", `,"source":"compact"`), false)
 	p := told(t, w, "droid", droidEvent("s", "UserPromptSubmit", `,"prompt":".approve exec `+code+`"`), false)
-	if !strings.Contains(p.out+p.err, "Not accepted over this door") { // which only the owner is told
+	if !strings.Contains(p.out+p.err, "Not accepted here") { // which only the owner is told
 		t.Errorf("got %+v", p)
 	}
 }

@@ -26,11 +26,11 @@ func MainWith(ctx context.Context, o Options, args []string, out, errOut io.Writ
 	f.StringVar(&o.Agent, "agent", "", "which agent's hook this is")
 	f.StringVar(&o.Event, "event", "", "the event, for agents whose payload does not name it")
 	f.StringVar(&o.Data, "data", "", "data folder of the server")
-	f.StringVar(&o.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: unknown on build machines, else owner)")
+	f.StringVar(&o.Sender, "sender", "", "whose words prompts are: owner or unknown (default: unknown on build machines, else owner)")
 	f.DurationVar(&o.Timeout, "timeout", DefaultTimeout, "answer within this time, whatever happens")
 	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
-	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
-	f.BoolVar(&o.Start, "start", false, "where no server runs, start the one that tidemark install named in the data folder")
+	f.DurationVar(&o.Wait, "wait", 0, "how much longer to wait for the owner's answer to a question")
+	f.BoolVar(&o.Start, "start", false, "if no server runs, start the one that tidemark install named in the data folder")
 	if err := f.Parse(args); err != nil {
 		return catalogue.CodeRefuse
 	}

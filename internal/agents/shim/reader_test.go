@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/peer"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
 // announced is where nobody listens: hooks come by the socket.
@@ -40,7 +40,7 @@ func see(t *testing.T) *seeing {
 	w := &seeing{world: folder(t), readers: peer.Children{Folder: t.TempDir()}, log: &memory.Store{}}
 	set, _ := policy.Parse("tidemark.yaml", nil)
 	feed := notify.New(w.log)
-	monitor, err := tidemark.New(tidemark.Options{Policy: set, Store: feed, Now: time.Now, Rand: rand.Reader})
+	monitor, err := engine.New(engine.Options{Policy: set, Store: feed, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}

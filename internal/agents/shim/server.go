@@ -17,9 +17,9 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/afar"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
 	"github.com/tidemark/tidemark/internal/base/peer"
-	"github.com/tidemark/tidemark/internal/base/private"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -100,7 +100,7 @@ func findServer(data, agent string) (*server, error) {
 	}
 	var running struct {
 		URL string `json:"url"`
-		proof.Life
+		serverproof.Life
 	}
 	err := readPrivate(filepath.Join(data, "server.json"), 0o022, &running)
 	if errors.Is(err, os.ErrNotExist) {
@@ -124,14 +124,15 @@ func findServer(data, agent string) (*server, error) {
 	}
 	// No proxy and no other address: the token and what the agent does stay on this machine. Each
 	// connection is proven to lead to the server before anything is said on it.
-	return &server{base: running.URL, token: token, agent: agent, wire: wire{dial: proof.DialerAt(token, running.URL, socketOf(data))}}, nil
+	return &server{base: running.URL, token: token, agent: agent,
+		wire: wire{dial: serverproof.DialerAt(token, running.URL, socketOf(data))}}, nil
 }
 
 // socketOf is where the server can see whose hook this is; "": there is no such place, or others could have put it there.
 func socketOf(data string) string {
 	path := peer.Socket(data)
 	info, err := os.Lstat(path)
-	if err != nil || !peer.Known || info.Mode().Type() != os.ModeSocket || private.Open(info, 0o077) {
+	if err != nil || !peer.Known || info.Mode().Type() != os.ModeSocket || fileowner.Open(info, 0o077) {
 		return ""
 	}
 	return path
@@ -158,7 +159,7 @@ func readSmall(name string, forbidden os.FileMode) ([]byte, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if private.Open(info, forbidden) {
+	if fileowner.Open(info, forbidden) {
 		return nil, errors.Join(fmt.Errorf("%s is open to others (run: chmod 600 %s)", name, name), f.Close())
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, 64<<10))
@@ -301,11 +302,11 @@ func (s *server) post(ctx context.Context, event hook.Event, c hook.Context) (*a
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	req.Header.Set("Content-Type", "application/json")
-	ask, err := proof.NewNonce()
+	ask, err := serverproof.NewNonce()
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set(proof.AskHeader, ask)
+	req.Header.Set(serverproof.AskHeader, ask)
 	status, raw, err := s.wire.do(req, maxAnswer)
 	if s.away == nil && errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, errNotRunning

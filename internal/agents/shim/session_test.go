@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -100,8 +100,8 @@ func TestAResumedConversationThatARelayBeganIsUntrusted(t *testing.T) {
 	call := claudeEvent("s", "PreToolUse", runs)
 	for source, asked := range map[string]bool{"resume": true, "fork": true, "startup": false} {
 		w := open(t)
-		_, err := w.monitor.Begin(t.Context(), tidemark.Turn{
-			Ref: tidemark.Ref{Session: "claude:s"}, Agent: "claude", Plain: true, Wordless: true,
+		_, err := w.monitor.Begin(t.Context(), engine.Turn{
+			Ref: engine.Ref{Session: "claude:s"}, Agent: "claude", Plain: true, UserUnheard: true,
 			Sender: trust.Sender{Provider: "mcp", IsOwner: true},
 		})
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/afar"
 	"github.com/tidemark/tidemark/internal/base/filelock"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
 	"github.com/tidemark/tidemark/internal/base/launch"
-	"github.com/tidemark/tidemark/internal/base/private"
 )
 
 // A hook that was installed with --start starts the server where none runs. What it starts, and with which
@@ -50,7 +50,7 @@ func readStarter(data string) (*Starter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || !private.Mine(info) {
+	if !info.Mode().IsRegular() || !fileowner.Mine(info) {
 		return nil, fmt.Errorf("%s is not a file of this user's", name)
 	}
 	return &s, s.check()
@@ -65,7 +65,7 @@ func (s *Starter) check() error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || private.Open(info, 0o002) {
+	if !info.Mode().IsRegular() || fileowner.Open(info, 0o002) {
 		return fmt.Errorf("%s is no program that only its owner can change", s.Program)
 	}
 	return nil

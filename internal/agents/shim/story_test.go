@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -19,7 +19,7 @@ func (w *world) code(told string) string {
 		w.t.Fatalf("got %d open questions (%v), want one", len(open), err)
 	}
 	q := open[len(open)-1]
-	v, err := w.monitor.Decide(w.t.Context(), tidemark.Ref{Session: q.Session, Branch: q.Branch}, tool.Call{Name: q.Tool, Args: []byte(q.Args)})
+	v, err := w.monitor.Decide(w.t.Context(), engine.Ref{Session: q.Session, Branch: q.Branch}, tool.Call{Name: q.Tool, Args: []byte(q.Args)})
 	if err != nil || v.Held == nil || v.Held.ID != q.ID {
 		w.t.Fatalf("got %+v (%v), want the question %s", v.Held, err, q.ID)
 	}
@@ -35,7 +35,7 @@ func (w *world) approve() {
 	open, err := w.monitor.Questions(w.t.Context())
 	for _, q := range open {
 		if err == nil {
-			_, err = w.monitor.Answer(w.t.Context(), tidemark.Vote{Session: q.Session, IDs: []string{q.ID}, Approve: true, By: "approver", Via: "http"})
+			_, err = w.monitor.Answer(w.t.Context(), engine.Vote{Session: q.Session, IDs: []string{q.ID}, Approve: true, By: "approver", Via: "http"})
 		}
 	}
 	if err != nil || len(open) == 0 {
@@ -69,7 +69,7 @@ func TestEveryAgentHoldsACommandAfterAPageAndResumesAfterApproval(t *testing.T) 
 			}
 			approve := bytes.ReplaceAll(story[4].Body, []byte("CODE"), []byte(w.code(held.err+held.out)))
 			p := w.run(name, story[4].Event, approve)
-			if refuses(name, p) || !strings.Contains(p.out+p.err, "Not accepted over this door") {
+			if refuses(name, p) || !strings.Contains(p.out+p.err, "Not accepted here") {
 				t.Fatalf("a chat command: got %+v, want it not taken, and told", p)
 			}
 			if p := w.run(name, story[3].Event, story[3].Body); !refuses(name, p) {

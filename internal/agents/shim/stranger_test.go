@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 )
 
 // After a crash the announcement stays, and its port can be anybody's.
@@ -39,7 +39,7 @@ func TestAProgramOnTheServersPortIsNeitherBelievedNorTold(t *testing.T) {
 }
 
 func TestAnAnnouncementOfAProcessThatIsGoneIsNone(t *testing.T) {
-	own := proof.Own()
+	own := serverproof.Own()
 	if own.Since == "" {
 		t.Skip("this system does not say when a process started")
 	}

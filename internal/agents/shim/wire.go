@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 )
 
 // wire is one connection to the server, for one goroutine. A process that asks a question or two
@@ -66,7 +66,7 @@ func (w *wire) exchange(req *http.Request, limit int64) (status int, body []byte
 		return 0, nil, false, err
 	}
 	body, err = io.ReadAll(io.LimitReader(res.Body, limit+1))
-	if res.StatusCode == http.StatusOK && res.Header.Get(proof.AskHeader) != req.Header.Get(proof.AskHeader) {
+	if res.StatusCode == http.StatusOK && res.Header.Get(serverproof.AskHeader) != req.Header.Get(serverproof.AskHeader) {
 		err = errors.Join(err, errOther) // a refusal of any kind keeps its own words
 	}
 	return res.StatusCode, body, !res.Close, errors.Join(err, res.Body.Close())

@@ -17,15 +17,15 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/test/prooftest"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,7 +36,7 @@ const agentToken = "agent-token-0123456789"
 type world struct {
 	t       *testing.T
 	data    string
-	monitor *tidemark.Monitor
+	monitor *engine.Monitor
 	api     http.Handler
 	proofs  *atomic.Bool // approving takes a proof
 }
@@ -53,7 +53,7 @@ func openWith(t *testing.T, text string) *world {
 	}
 	store := &memory.Store{}
 	f := notify.New(store)
-	monitor, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
+	monitor, err := engine.New(engine.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatalf("monitor: %v", err)
 	}

@@ -30,8 +30,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/private"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -70,7 +70,7 @@ func Read(data string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find server: %w", err)
 	}
-	if private.Open(info, 0o077) {
+	if fileowner.Open(info, 0o077) {
 		return nil, fmt.Errorf("find server: %s is open to others (run: chmod 600 %s)", f.Name(), f.Name())
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, 64<<10))
@@ -212,11 +212,11 @@ func (s *Server) Dial(ctx context.Context, token string) (net.Conn, error) {
 	if s.Pin == "" { // something before the server may end the connection, which the system's roots vouch for
 		places = append(places, strings.TrimRight(s.URL, "/"))
 	}
-	if err := proof.KeyOf(token).Challenge(ctx, conn, address, places...); err != nil {
+	if err := serverproof.KeyOf(token).Challenge(ctx, conn, address, places...); err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("%w: %s does not answer", ErrAway, address)
 		}
-		if errors.Is(err, proof.ErrStranger) {
+		if errors.Is(err, serverproof.ErrStranger) {
 			err = fmt.Errorf("%w; or the token of this machine was taken away there: join again", err)
 		}
 		return nil, errors.Join(err, conn.Close())

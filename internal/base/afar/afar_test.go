@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/base/afar"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -41,12 +41,12 @@ func serve(t *testing.T, secret, place string) *server {
 		place = afar.Place(s.pin)
 	}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != proof.Path {
+		if r.URL.Path != serverproof.Path {
 			s.told.Add(1)
 			_, _ = io.WriteString(w, "served")
 			return
 		}
-		answer, err := proof.KeyOf(secret).Show(r.Header.Get(proof.Header), place)
+		answer, err := serverproof.KeyOf(secret).Show(r.Header.Get(serverproof.Header), place)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
@@ -86,7 +86,7 @@ func TestTheServerOfThePinIsSpokenToAndNoOther(t *testing.T) {
 		t.Errorf("another key: got %v", err)
 	}
 	// The right key and another token: nothing is told to it either.
-	if err := ask(t, &afar.Server{URL: wrong.URL, Pin: wrong.pin}); !errors.Is(err, proof.ErrStranger) {
+	if err := ask(t, &afar.Server{URL: wrong.URL, Pin: wrong.pin}); !errors.Is(err, serverproof.ErrStranger) {
 		t.Errorf("another secret: got %v", err)
 	}
 	// Nobody whom this machine trusts vouches for it.
@@ -108,12 +108,12 @@ func TestTheServerOfThePinIsSpokenToAndNoOther(t *testing.T) {
 func TestAProofThatWasHandedOnIsNone(t *testing.T) {
 	real := serve(t, token, "")
 	between := serve(t, token, afar.Place(real.pin))
-	if err := ask(t, &afar.Server{URL: between.URL, Pin: between.pin}); !errors.Is(err, proof.ErrStranger) || between.told.Load() != 0 {
+	if err := ask(t, &afar.Server{URL: between.URL, Pin: between.pin}); !errors.Is(err, serverproof.ErrStranger) || between.told.Load() != 0 {
 		t.Errorf("got %v, told %d", err, between.told.Load())
 	}
 	// Where a key is pinned an address in place of the key is no proof either: that is for what the system's roots vouch for.
 	named := serve(t, token, "https://tidemark.example")
-	if err := ask(t, &afar.Server{URL: named.URL, Pin: named.pin}); !errors.Is(err, proof.ErrStranger) {
+	if err := ask(t, &afar.Server{URL: named.URL, Pin: named.pin}); !errors.Is(err, serverproof.ErrStranger) {
 		t.Errorf("an address for a key: got %v", err)
 	}
 }

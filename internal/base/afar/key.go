@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/private"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
 )
 
 // KeyFile is where a server keeps the key that is of its own making, and its certificate.
@@ -26,7 +26,7 @@ func KeyFile(data string) string { return filepath.Join(data, "tls.pem") }
 // browsers do not know it at all.
 func Own(data string, names []string) (tls.Certificate, error) {
 	file := KeyFile(data)
-	if info, err := os.Stat(file); err == nil && private.Open(info, 0o077) {
+	if info, err := os.Stat(file); err == nil && fileowner.Open(info, 0o077) {
 		return tls.Certificate{}, fmt.Errorf("read the server's key: %s is open to others (run: chmod 600 %s)", file, file)
 	}
 	raw, err := os.ReadFile(file)

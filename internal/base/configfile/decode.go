@@ -2,13 +2,25 @@ package configfile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Decoder collects faults while a tree is turned into plain values. Its methods
 // report what is wrong with a node and go on. The zero Decoder is ready.
-type Decoder struct{ Faults Faults }
+type Decoder struct {
+	Faults Faults
+	// Foreign says that the file is another program's: its words are not ours to change, so there are no hints about former ones.
+	Foreign bool
+}
+
+// Former is a key, or a word, that files had before. It is read as it was and told of with its place; schemas do not have it.
+type Former struct {
+	Name string
+	Now  string      // what is written instead
+	Read func(*Node) // of a key; nil: as the key Now of the same map
+}
 
 // Errorf reports an error.
 func (d *Decoder) Errorf(at Pos, format string, args ...any) { d.Hintf(at, "", format, args...) }
@@ -25,7 +37,7 @@ func (d *Decoder) Warnf(at Pos, format string, args ...any) {
 
 // Fields hands each entry of a map to the function of its key, in the order of
 // the file, and reports keys that have none. An empty node has no entries.
-func (d *Decoder) Fields(n *Node, fields map[string]func(*Node)) {
+func (d *Decoder) Fields(n *Node, fields map[string]func(*Node), former ...Former) {
 	if n != nil && n.blank != nil {
 		n.blankFields(fields)
 		return
@@ -39,7 +51,35 @@ func (d *Decoder) Fields(n *Node, fields map[string]func(*Node)) {
 			f(k.Value)
 			continue
 		}
+		if i := slices.IndexFunc(former, func(f Former) bool { return f.Name == k.Name }); i >= 0 {
+			d.formerKey(n, k, former[i], fields)
+			continue
+		}
 		d.Hintf(k.Pos, Suggest(k.Name, known), "unknown key %q%s", k.Name, within(n.Path))
+	}
+}
+
+// formerKey reads a key that files had before. Beside the one that took its place it is one too many: nobody could say which holds.
+func (d *Decoder) formerKey(n *Node, k Key, f Former, fields map[string]func(*Node)) {
+	read := f.Read
+	if read == nil {
+		read = fields[f.Now]
+		if n.Get(f.Now) != nil {
+			d.Hintf(k.Pos, "keep "+f.Now, "%s is the former name of %s, which the file has too", join(n.Path, k.Name), f.Now)
+			return
+		}
+	}
+	d.Was(k.Pos, join(n.Path, k.Name), f.Now)
+	read(k.Value)
+}
+
+// Nothing is what takes the place of a setting that has one good value.
+const Nothing = "nothing: what it does by itself will do"
+
+// Was tells of a key or a word that is read as it was.
+func (d *Decoder) Was(at Pos, old, now string) {
+	if !d.Foreign {
+		d.Faults = append(d.Faults, Fault{Pos: at, Severity: Warning, Message: old + " is read as before", Hint: "write " + now})
 	}
 }
 
@@ -176,6 +216,23 @@ func (d *Decoder) Choice(n *Node, names ...string) (int, bool) {
 	}
 	d.Hintf(n.Pos, Suggest(n.Text, names), "%s must be %s, not %q", n.Path, orList(names), n.Text)
 	return 0, false
+}
+
+// Word is Choice where files had other words before.
+func (d *Decoder) Word(n *Node, names []string, former ...Former) (int, bool) {
+	i := slices.IndexFunc(former, func(f Former) bool { return n.blank == nil && n.Kind == String && n.Text == f.Name })
+	if i < 0 && d.Foreign && !slices.Contains(names, n.Text) { // told in the words that the other program knows
+		names = slices.Clone(names)
+		for _, f := range former {
+			names[slices.Index(names, f.Now)] = f.Name
+		}
+	}
+	if i < 0 {
+		return d.Choice(n, names...)
+	}
+	d.Was(n.Pos, n.Path+": "+n.Text, former[i].Now)
+	at := slices.Index(names, former[i].Now)
+	return at, at >= 0
 }
 
 // orList writes "a, b or c".

@@ -16,7 +16,7 @@ import (
 // quadratic in the number of keys and its recursion as deep as the nesting.
 const (
 	MaxBytes  = 1 << 20
-	maxTokens = 50_000
+	maxTokens = 30_000
 	maxDepth  = 64
 )
 

@@ -38,7 +38,7 @@ func TestParseReportsEachFaultWithItsPlace(t *testing.T) {
 			strings.Repeat(" -", 60) + "\n    " + strings.Repeat(" ", 109) + "^\n"},
 		{"maps inside maps without end", ladder(70), "f.yaml:66:66: nested more than 64 levels deep\n    " +
 			strings.Repeat(" ", 65) + "k:\n    " + strings.Repeat(" ", 65) + "^\n"},
-		{"too many values", strings.Repeat("- a\n", 30_000), "f.yaml: the file has more than 50000 keys, values and marks\n"},
+		{"too many values", strings.Repeat("- a\n", 30_000), "f.yaml: the file has more than 30000 keys, values and marks\n"},
 		{"too many bytes", strings.Repeat("#", configfile.MaxBytes+1), "f.yaml: the file has 1048577 bytes, more than the 1048576 allowed\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tidemark/tidemark/internal/base/filelock"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
 	"github.com/tidemark/tidemark/internal/base/launch"
-	"github.com/tidemark/tidemark/internal/base/private"
 )
 
 // ErrNoKeeper says that no keeper runs.
@@ -40,7 +40,7 @@ func dial(data string) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the box keeper: %w", err)
 	}
-	if !private.Mine(info) || private.Open(info, 0o022) {
+	if !fileowner.Mine(info) || fileowner.Open(info, 0o022) {
 		return nil, fmt.Errorf("find the box keeper: the data folder %s is not this user's alone to change", data)
 	}
 	name := fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(Socket(data)))
@@ -132,7 +132,7 @@ func start(data string) (<-chan error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || private.Open(info, 0o002) {
+	if !info.Mode().IsRegular() || fileowner.Open(info, 0o002) {
 		return nil, fmt.Errorf("%s is no program that only its owner can change", program)
 	}
 	return launch.Program{

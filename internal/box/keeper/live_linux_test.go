@@ -24,16 +24,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/box/entry"
 	"github.com/tidemark/tidemark/internal/box/keeper"
 	"github.com/tidemark/tidemark/internal/box/relay"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
 const (
@@ -62,7 +62,7 @@ func newLive(t *testing.T, file string, change ...func(*keeper.Options)) *live {
 	}
 	log := &memory.Store{}
 	feed := notify.New(log)
-	monitor, err := tidemark.New(tidemark.Options{Policy: set, Store: feed, Now: time.Now, Rand: rand.Reader})
+	monitor, err := engine.New(engine.Options{Policy: set, Store: feed, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -148,7 +148,7 @@ func (m *Monitor) way(url, token string) *http.Client {
 		}
 	}
 	return &http.Client{
-		Timeout: askTime, Transport: &http.Transport{DialContext: proof.Dialer(token, url), MaxIdleConnsPerHost: 8},
+		Timeout: askTime, Transport: &http.Transport{DialContext: serverproof.Dialer(token, url), MaxIdleConnsPerHost: 8},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -23,8 +23,8 @@ var ErrField = errors.New("what is kept has no such entry, or the entry no such 
 
 // Expand is a call with what its handles stand for, and what that is. A call without any is returned as it is, and so is one of a session
 // in which nothing is kept: there the name of a handle is a text like any other.
-func (d *Desk) Expand(session string, call tool.Call) (tool.Call, []tidemark.Kept, error) {
-	if d == nil || !bytes.Contains(call.Args, []byte(tidemark.HandlePrefix)) || !d.keeps(session) {
+func (d *Desk) Expand(session string, call tool.Call) (tool.Call, []engine.Kept, error) {
+	if d == nil || !bytes.Contains(call.Args, []byte(engine.HandlePrefix)) || !d.keeps(session) {
 		return call, nil, nil
 	}
 	var out bytes.Buffer
@@ -48,7 +48,7 @@ type expanding struct {
 	session string
 	from    *jsontext.Decoder
 	to      *jsontext.Encoder
-	used    []tidemark.Kept
+	used    []engine.Kept
 }
 
 func (e *expanding) copy() error {
@@ -60,7 +60,7 @@ func (e *expanding) copy() error {
 		if err != nil {
 			return err
 		}
-		if t.Kind() == '"' && strings.Contains(t.String(), tidemark.HandlePrefix) {
+		if t.Kind() == '"' && strings.Contains(t.String(), engine.HandlePrefix) {
 			within, n := e.from.StackIndex(e.from.StackDepth())
 			if within == '{' && n%2 == 1 {
 				return ErrPart
@@ -79,11 +79,11 @@ func (e *expanding) copy() error {
 
 // value is what a handle stands for.
 func (e *expanding) value(s string) (string, error) {
-	if !tidemark.IsHandle(s) {
+	if !engine.IsHandle(s) {
 		return "", ErrPart
 	}
 	name, field, some := strings.Cut(s, "#")
-	if strings.Trim(strings.TrimPrefix(name, tidemark.HandlePrefix), "0123456789") != "" || name == tidemark.HandlePrefix {
+	if strings.Trim(strings.TrimPrefix(name, engine.HandlePrefix), "0123456789") != "" || name == engine.HandlePrefix {
 		return "", ErrPart
 	}
 	h, err := e.desk.find(e.session, name)

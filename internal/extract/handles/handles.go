@@ -16,7 +16,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -29,7 +29,7 @@ type Reader interface {
 
 // Desk keeps results. Monitor is required. It is safe for concurrent use.
 type Desk struct {
-	Monitor *tidemark.Monitor
+	Monitor *engine.Monitor
 	Reader  Reader // nil: nobody reads, and nothing is extracted
 
 	mu    sync.Mutex
@@ -40,7 +40,7 @@ type Desk struct {
 
 // held is one result.
 type held struct {
-	tidemark.Kept
+	engine.Kept
 	session string
 	args    []byte
 	labels  tool.Labels
@@ -57,23 +57,23 @@ const (
 
 // Hold observes a result and keeps it from the agent, where the policy wants it so, or always. It returns what the agent gets instead;
 // empty: the agent reads the result.
-func (d *Desk) Hold(ctx context.Context, o tidemark.Observation, always bool) (string, trust.Label, error) {
+func (d *Desk) Hold(ctx context.Context, o engine.Observation, always bool) (string, trust.Label, error) {
 	return d.hold(ctx, o, always, true)
 }
 
 // HoldStill is Hold, where the policy wants it so, at a door that cannot put a text into a call: its handles are not passed on.
-func (d *Desk) HoldStill(ctx context.Context, o tidemark.Observation) (string, trust.Label, error) {
+func (d *Desk) HoldStill(ctx context.Context, o engine.Observation) (string, trust.Label, error) {
 	return d.hold(ctx, o, false, false)
 }
 
-func (d *Desk) hold(ctx context.Context, o tidemark.Observation, always, moves bool) (string, trust.Label, error) {
+func (d *Desk) hold(ctx context.Context, o engine.Observation, always, moves bool) (string, trust.Label, error) {
 	if len(o.Result.Content) > maxOne {
 		label, err := d.Monitor.Observe(ctx, o)
 		return "", label, err
 	}
 	size := len(o.Result.Content)
 	rows := len(extract.Rows(string(o.Result.Content)))
-	show := func(k tidemark.Kept) string {
+	show := func(k engine.Kept) string {
 		return shown(k.Handle, size, rows, o.Result.Error, d.Reader != nil, moves)
 	}
 	k, label, err := d.Monitor.Hold(ctx, o, always, show)
@@ -164,7 +164,7 @@ var ErrNoReader = errors.New("no model may read what is kept: the server's owner
 	"(reader.uses: [words, content], or a section extract)")
 
 // Extract has a value read out of what is kept, records it and returns it as JSON.
-func (d *Desk) Extract(ctx context.Context, ref tidemark.Ref, handle, question string, s *extract.Shape) (string, error) {
+func (d *Desk) Extract(ctx context.Context, ref engine.Ref, handle, question string, s *extract.Shape) (string, error) {
 	if err := s.Check(); err != nil {
 		return "", err
 	}
@@ -191,7 +191,7 @@ func (d *Desk) Extract(ctx context.Context, ref tidemark.Ref, handle, question s
 }
 
 // Show returns what is kept, which the agent has read from then on.
-func (d *Desk) Show(ctx context.Context, ref tidemark.Ref, handle string) (string, error) {
+func (d *Desk) Show(ctx context.Context, ref engine.Ref, handle string) (string, error) {
 	h, err := d.open(ctx, ref.Session, handle)
 	if err != nil {
 		return "", err
@@ -201,11 +201,11 @@ func (d *Desk) Show(ctx context.Context, ref tidemark.Ref, handle string) (strin
 	id := fmt.Sprintf("%s-shown-%d", handle, h.shows)
 	d.mu.Unlock()
 	level := h.Label.Level
-	_, err = d.Monitor.Observe(ctx, tidemark.Observation{
+	_, err = d.Monitor.Observe(ctx, engine.Observation{
 		Ref: ref, Declared: &level,
 		Result: tool.Result{CallID: id, Name: h.Tool, Args: h.args, Content: []byte(h.content), Labels: h.labels},
 	})
-	if err != nil && !errors.Is(err, tidemark.ErrSealed) {
+	if err != nil && !errors.Is(err, engine.ErrSealed) {
 		return "", err
 	}
 	return h.content, nil

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract"
 )
 
 // The tools by which agents get something of what is kept. They are answered by whoever keeps it and run nowhere else.
 const (
-	ExtractTool = tidemark.ExtractTool
+	ExtractTool = engine.ExtractTool
 	ShowTool    = "tidemark_show"
 )
 
@@ -25,7 +25,7 @@ type Answer struct {
 }
 
 // Answer answers a call of one of those tools. An error is one of the log's; whatever else is wrong is the answer.
-func (d *Desk) Answer(ctx context.Context, ref tidemark.Ref, name string, args []byte) (*Answer, error) {
+func (d *Desk) Answer(ctx context.Context, ref engine.Ref, name string, args []byte) (*Answer, error) {
 	var in struct {
 		Handle   string           `json:"handle"`
 		Question string           `json:"question"`
@@ -42,7 +42,7 @@ func (d *Desk) Answer(ctx context.Context, ref tidemark.Ref, name string, args [
 		text, err = d.extract(ctx, ref, in.Handle, in.Question, in.Shape)
 	}
 	switch {
-	case errors.Is(err, tidemark.ErrUnavailable) || errors.Is(err, context.Canceled):
+	case errors.Is(err, engine.ErrUnavailable) || errors.Is(err, context.Canceled):
 		return nil, err
 	case err != nil:
 		return &Answer{"Nothing came out: " + err.Error() + ".", true}, nil
@@ -50,7 +50,7 @@ func (d *Desk) Answer(ctx context.Context, ref tidemark.Ref, name string, args [
 	return &Answer{Text: text}, nil
 }
 
-func (d *Desk) extract(ctx context.Context, ref tidemark.Ref, handle, question string, shape []byte) (string, error) {
+func (d *Desk) extract(ctx context.Context, ref engine.Ref, handle, question string, shape []byte) (string, error) {
 	s, err := extract.ReadShape(shape)
 	if err != nil {
 		return "", err

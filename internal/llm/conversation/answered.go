@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -31,11 +31,11 @@ func (v *Visit) Answered(ctx context.Context, reply Reply, parts []format.Part) 
 	}
 	m := memory{mark.Join(v.at.label), v.Ref.Session}
 	for _, text := range outputs(parts, v.begun) {
-		v.wrote(text, tidemark.RecalledOutput, m)
-		texts([]byte(text), func(s string) { v.wrote(s, tidemark.RecalledOutput, m) }) // an answer in JSON is handed on by its fields
+		v.wrote(text, engine.RecalledOutput, m)
+		texts([]byte(text), func(s string) { v.wrote(s, engine.RecalledOutput, m) }) // an answer in JSON is handed on by its fields
 	}
 	for _, mark := range marks(parts) {
-		v.past.remember(tidemark.RecalledOutput, mark, m)
+		v.past.remember(engine.RecalledOutput, mark, m)
 	}
 	v.session.mu.Lock()
 	released := slices.ContainsFunc(parts, func(p format.Part) bool { return p.Kind == format.Call })
@@ -103,12 +103,12 @@ func (f *Follower) Filled(tenant, id string) {
 }
 
 // wrote remembers a text of a model's.
-func (v *Visit) wrote(text string, kind tidemark.RecalledKind, m memory) {
+func (v *Visit) wrote(text string, kind engine.RecalledKind, m memory) {
 	if text = trimmed(text); text == "" {
 		return
 	}
 	d := digest(text)
-	if kind == tidemark.RecalledOutput {
+	if kind == engine.RecalledOutput {
 		d = answerDigest(text)
 	}
 	v.past.note(kind, d, text, m)

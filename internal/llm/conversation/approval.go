@@ -3,8 +3,8 @@ package conversation
 import (
 	"errors"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/harness"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -18,7 +18,7 @@ import (
 var ErrApproval = errors.New("the request approves of a call that nobody let through here")
 
 // recalledFetched is the kind of a call that was let through in an answer fetched later.
-const recalledFetched tidemark.RecalledKind = startKind + 1
+const recalledFetched engine.RecalledKind = startKind + 1
 
 // Fetched notes the calls that a client got with an answer whose conversation nobody knows.
 func (f *Follower) Fetched(tenant string, parts []format.Part) {

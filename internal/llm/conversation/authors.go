@@ -3,7 +3,7 @@ package conversation
 import (
 	"strings"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -41,18 +41,18 @@ func all(m memory) author { return author{memory: m, some: true, most: true} }
 // authors finds whoever is behind a text in the user's place. Before a model has answered for
 // the first time any text may be a task that another model gave, however short.
 func (p *past) authors(text string, first bool) author {
-	if m, ok := p.recognise(tidemark.RecalledOutput, answerDigest(text)); ok && len(text) >= least(first) {
+	if m, ok := p.recognise(engine.RecalledOutput, answerDigest(text)); ok && len(text) >= least(first) {
 		return all(m)
 	}
 	d := digest(text)
 	if first && len(text) >= leastExact {
-		for _, kind := range []tidemark.RecalledKind{recalledArgument, tidemark.RecalledResult} {
+		for _, kind := range []engine.RecalledKind{recalledArgument, engine.RecalledResult} {
 			if m, ok := p.recognise(kind, d); ok {
 				return all(m)
 			}
 		}
 	}
-	if _, said := p.recognise(tidemark.RecalledWords, d); said || !first && len(text) < leastLong {
+	if _, said := p.recognise(engine.RecalledWords, d); said || !first && len(text) < leastLong {
 		return author{words: text} // people say a thing again, after models have repeated it
 	}
 	a := p.within(text, first)
@@ -112,8 +112,8 @@ func (p *past) lines(text string, a *author) {
 			if len(piece) < leastLine || len(piece) > leastLong || !strings.Contains(piece, " ") && !strings.ContainsFunc(piece, unspaced) {
 				continue
 			}
-			for kind, d := range map[tidemark.RecalledKind]tool.Digest{
-				recalledArgument: digest(piece), tidemark.RecalledResult: digest(piece), tidemark.RecalledOutput: answerDigest(piece),
+			for kind, d := range map[engine.RecalledKind]tool.Digest{
+				recalledArgument: digest(piece), engine.RecalledResult: digest(piece), engine.RecalledOutput: answerDigest(piece),
 			} {
 				if m, ok := p.recognise(kind, d); ok && m.label.Level < trust.Owner {
 					a.add(m, at, at+len(line), kind)
@@ -134,7 +134,7 @@ func afterColon(line string) string {
 
 // add joins somebody to the authors. Who begins a conversation with what a model gave to a
 // tool works for that model: no user speaks there.
-func (a *author) add(m memory, from, to int, kind tidemark.RecalledKind) {
+func (a *author) add(m memory, from, to int, kind engine.RecalledKind) {
 	if !a.some {
 		a.label, a.from = nothing(), from
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
@@ -31,16 +31,16 @@ func BenchmarkRound(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := w.monitor.Tools(w.Context(), tidemark.ModelCall{Ref: v.Ref, Iteration: -1, Loose: true}); err != nil {
+		if _, err := w.monitor.Tools(w.Context(), engine.ModelCall{Ref: v.Ref, Iteration: -1, Loose: true}); err != nil {
 			b.Fatal(err)
 		}
 		if err := v.Answered(w.Context(), conversation.Reply{}, answer); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := w.monitor.Replied(w.Context(), tidemark.ModelReply{Ref: v.Ref, Output: v.Output(answer)}); err != nil {
+		if _, err := w.monitor.Replied(w.Context(), engine.ModelReply{Ref: v.Ref, Output: v.Output(answer)}); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := w.monitor.End(w.Context(), tidemark.Ending{Ref: v.Ref, Content: []byte(answer[0].Text)}); err != nil {
+		if _, err := w.monitor.End(w.Context(), engine.Ending{Ref: v.Ref, Content: []byte(answer[0].Text)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -27,8 +27,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/harness"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -50,11 +50,11 @@ type Caller struct {
 
 // Monitor is what the follower reports to.
 type Monitor interface {
-	Begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, error)
-	Observe(ctx context.Context, o tidemark.Observation) (trust.Label, error)
-	Taint(ctx context.Context, ref tidemark.Ref) (trust.Label, error)
-	Open(ctx context.Context, ref tidemark.Ref) (bool, error)
-	Recall(ctx context.Context, session string, visit func(tidemark.Recalled)) error
+	Begin(ctx context.Context, t engine.Turn) (engine.Opening, error)
+	Observe(ctx context.Context, o engine.Observation) (trust.Label, error)
+	Taint(ctx context.Context, ref engine.Ref) (trust.Label, error)
+	Open(ctx context.Context, ref engine.Ref) (bool, error)
+	Recall(ctx context.Context, session string, visit func(engine.Recalled)) error
 }
 
 // Options are what a Follower needs besides the monitor. The zero Options do.
@@ -145,7 +145,7 @@ func New(m Monitor, o Options) *Follower {
 
 // Visit is one request on its way through.
 type Visit struct {
-	Ref     tidemark.Ref
+	Ref     engine.Ref
 	Agent   string
 	Notice  string // the outcome of a chat command in the user's message
 	Command string

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -26,12 +26,12 @@ func (e *entry) run(ctx context.Context) error {
 	if e.branch, err = e.choose(k, rest); err != nil {
 		return err
 	}
-	e.ref = tidemark.Ref{Session: e.session.name, Branch: e.branch.name}
+	e.ref = engine.Ref{Session: e.session.name, Branch: e.branch.name}
 	e.at, e.label, e.root = k, k.label, k == e.session.top
 	if err := e.trusted(ctx); err != nil {
 		return err
 	}
-	e.label = e.label.Join(e.outside()).Join(e.instructions(!k.spoken && e.r.Hints.Previous == "" && !speaks(list[known:])))
+	e.label = e.label.Join(e.storedHistory()).Join(e.instructions(!k.spoken && e.r.Hints.Previous == "" && !speaks(list[known:])))
 	e.begun = begun(list)
 	e.prefills = e.begun != "" && e.known(e.begun) == nil
 	if err := e.read(ctx, list, sums, known); err != nil {
@@ -53,8 +53,8 @@ func (e *entry) run(ctx context.Context) error {
 	return nil
 }
 
-// outside is what stands before the conversation: what the provider keeps.
-func (e *entry) outside() trust.Label {
+// storedHistory is the label of history that the provider stores and that is not in the request.
+func (e *entry) storedHistory() trust.Label {
 	l := nothing()
 	if e.unseenBefore {
 		l = unseen("history")
@@ -122,9 +122,9 @@ func (e *entry) recall(ctx context.Context) error {
 	if e.session.recalled {
 		return nil
 	}
-	err := e.f.monitor.Recall(ctx, e.session.name, func(r tidemark.Recalled) {
+	err := e.f.monitor.Recall(ctx, e.session.name, func(r engine.Recalled) {
 		e.session.begun[""] = true
-		if r.Kind != tidemark.RecalledCall {
+		if r.Kind != engine.RecalledCall {
 			e.past.remember(r.Kind, r.Digest, memory{r.Label, e.session.name})
 		} else if r.CallID != "" {
 			e.session.calls[r.CallID] = &called{name: r.Tool}
@@ -179,7 +179,7 @@ func (e *entry) seen(sum tool.Digest) {
 // cover makes sure that the branch is at least as distrusted as all that is in the request.
 func (e *entry) cover(ctx context.Context) error {
 	if !e.session.begun[e.branch.name] {
-		if _, err := e.begin(ctx, tidemark.Turn{}); err != nil {
+		if _, err := e.begin(ctx, engine.Turn{}); err != nil {
 			return err
 		}
 	}
@@ -187,12 +187,12 @@ func (e *entry) cover(ctx context.Context) error {
 	if err != nil || mark.Covers(e.label) {
 		return err
 	}
-	t := tidemark.Turn{Ref: tidemark.Ref{Turn: e.branch.turn}, Start: &e.label}
+	t := engine.Turn{Ref: engine.Ref{Turn: e.branch.turn}, Start: &e.label}
 	if s := e.label.Sources; len(s) == 0 || s[0].Kind != remoteKind { // a remote file is named in the label
 		t.Items = []event.Item{{Kind: "compacted_history", Trust: e.label.Level}}
 	}
 	_, err = e.begin(ctx, t)
-	if errors.Is(err, tidemark.ErrSealed) { // that turn is over, and nobody said a word in this one
+	if errors.Is(err, engine.ErrSealed) { // that turn is over, and nobody said a word in this one
 		t.Ref.Turn = ""
 		_, err = e.begin(ctx, t)
 	}
@@ -201,7 +201,7 @@ func (e *entry) cover(ctx context.Context) error {
 
 // begin tells the monitor of a turn. A branch that is new to it starts from what the
 // request holds up to here.
-func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, error) {
+func (e *entry) begin(ctx context.Context, t engine.Turn) (engine.Opening, error) {
 	t.Ref.Session, t.Ref.Branch = e.ref.Session, e.ref.Branch
 	t.Agent, t.Plain = e.who.Agent, e.f.plain
 	if e.f.hosts != nil {

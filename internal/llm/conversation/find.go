@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -28,7 +28,7 @@ type entry struct {
 	start        start
 	carried      trust.Label // what an answer stands on that the request goes on from
 
-	ref      tidemark.Ref
+	ref      engine.Ref
 	branch   *branch
 	at       *node
 	before   *node // the node before the last message
@@ -41,7 +41,7 @@ type entry struct {
 	root     bool   // it is the first of the conversation
 	vouched  bool   // somebody has reset the branch's trust since its latest request
 	parent   string // the session whose model wrote what it begins with
-	opening  tidemark.Opening
+	opening  engine.Opening
 	taken    map[string]int // results without an id so far, by tool
 	shown    []Shown        // what the model gets in the place of results
 }

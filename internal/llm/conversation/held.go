@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -15,9 +15,9 @@ type Keeping interface {
 	// Tools are those by which the model gets something of what is kept. The client runs them, and nothing that it says of them counts.
 	Tools() []string
 	// Hold observes a result, and says what the model gets instead; "": the model reads it.
-	Hold(ctx context.Context, o tidemark.Observation) (shown string, label trust.Label, err error)
+	Hold(ctx context.Context, o engine.Observation) (shown string, label trust.Label, err error)
 	// Answer is what one of the tools says, in the place of what the client makes of its call. It is recorded as that.
-	Answer(ctx context.Context, o tidemark.Observation) (string, error)
+	Answer(ctx context.Context, o engine.Observation) (string, error)
 }
 
 // Shown is what a model gets in the place of a result.
@@ -53,20 +53,20 @@ func (e *entry) answered(ctx context.Context, p *format.Part, c *called) (trust.
 		return trust.Label{}, false, nil
 	}
 	brought := tool.Result{CallID: p.CallID, Name: c.name, Args: c.args}
-	text, err := e.who.Keeps.Answer(ctx, tidemark.Observation{Ref: e.ref, Result: brought})
+	text, err := e.who.Keeps.Answer(ctx, engine.Observation{Ref: e.ref, Result: brought})
 	if err != nil {
 		return trust.Label{}, true, err
 	}
 	e.shows(p, text)
 	mark, err := e.f.monitor.Taint(ctx, e.ref)
 	if err == nil {
-		e.past.remember(tidemark.RecalledResult, digest(text), memory{mark, e.session.name})
+		e.past.remember(engine.RecalledResult, digest(text), memory{mark, e.session.name})
 	}
 	return mark, true, err
 }
 
 // observe tells of a result, and keeps it from the model where that can be: it must be known by an id when it comes again.
-func (e *entry) observe(ctx context.Context, p *format.Part, o tidemark.Observation) (label trust.Label, kept bool, err error) {
+func (e *entry) observe(ctx context.Context, p *format.Part, o engine.Observation) (label trust.Label, kept bool, err error) {
 	if e.who.Keeps == nil || p.CallID == "" || o.From != "" || o.Declared != nil {
 		label, err = e.f.monitor.Observe(ctx, o)
 		return label, false, err
@@ -76,6 +76,6 @@ func (e *entry) observe(ctx context.Context, p *format.Part, o tidemark.Observat
 		return label, false, err
 	}
 	e.shows(p, text)
-	e.past.remember(tidemark.RecalledResult, digest(text), memory{nothing(), e.session.name})
+	e.past.remember(engine.RecalledResult, digest(text), memory{nothing(), e.session.name})
 	return label, true, nil
 }

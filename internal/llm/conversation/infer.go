@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -16,7 +16,7 @@ import (
 // and what the model said then tells them apart.
 
 // startKind is the kind of a record that leads from the beginning of a conversation to its session.
-const startKind tidemark.RecalledKind = promptKind + 1
+const startKind engine.RecalledKind = promptKind + 1
 
 // start is how a conversation began that nobody named.
 type start struct {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -15,7 +15,7 @@ import (
 // stays theirs: clients put memories, search results, summaries and tasks there.
 
 // promptKind is the kind of a record of lines of instructions.
-const promptKind tidemark.RecalledKind = recalledItem + 1
+const promptKind engine.RecalledKind = recalledItem + 1
 
 // maxPrompts is how many texts of instructions a session knows as they are.
 const maxPrompts = 64

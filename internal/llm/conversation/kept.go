@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -71,12 +71,12 @@ func (f *Follower) settle(ctx context.Context) error {
 const keptVersion = 1
 
 // forgottenKind is the kind of a record that says of its tenant that something was forgotten.
-const forgottenKind tidemark.RecalledKind = 0
+const forgottenKind engine.RecalledKind = 0
 
 // kept is one record.
 type kept struct {
 	tenant      uint64
-	kind        tidemark.RecalledKind
+	kind        engine.RecalledKind
 	level       trust.Level
 	sensitivity trust.Sensitivity
 	key         contentKey
@@ -102,7 +102,7 @@ func readKept(b []byte) (k kept, ok bool) {
 		return k, false
 	}
 	k.tenant = binary.LittleEndian.Uint64(b[1:])
-	k.kind, k.level, k.sensitivity = tidemark.RecalledKind(b[9]), trust.Level(b[10]), trust.Sensitivity(b[11])
+	k.kind, k.level, k.sensitivity = engine.RecalledKind(b[9]), trust.Level(b[10]), trust.Sensitivity(b[11])
 	copy(k.key[:], b[12:])
 	k.rate = int(b[28])
 	for b = b[keptHead:]; len(b) > 0; b = b[8:] {
@@ -231,7 +231,7 @@ func (p *past) records(yield func([]byte) bool) bool {
 	}
 	for _, known := range []map[contentKey]memory{p.known.old, p.known.young} {
 		for key, m := range known {
-			k := kept{tenant: p.tenant, kind: tidemark.RecalledOutput, level: m.label.Level, sensitivity: m.label.Sensitivity}
+			k := kept{tenant: p.tenant, kind: engine.RecalledOutput, level: m.label.Level, sensitivity: m.label.Sensitivity}
 			if k.key, k.rate = key, 1; !yield(k.record()) {
 				return false
 			}

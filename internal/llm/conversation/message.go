@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/harness"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -39,7 +39,7 @@ func (e *entry) stored(id string) trust.Label {
 // made is what a picture brings that a model made, or what a tool of the provider's gave it: what
 // the model had when it did.
 func (e *entry) made(p *format.Part) trust.Label {
-	if m, ok := e.past.recognise(tidemark.RecalledOutput, p.Mark); ok && p.Mark != (tool.Digest{}) {
+	if m, ok := e.past.recognise(engine.RecalledOutput, p.Mark); ok && p.Mark != (tool.Digest{}) {
 		return m.label
 	}
 	return unseen("history")
@@ -171,7 +171,7 @@ const resetCommand = "reset-trust"
 func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, error) {
 	d := digest(words)
 	if !now {
-		if m, ok := e.past.recognise(tidemark.RecalledWords, d); ok && m.session == e.session.name {
+		if m, ok := e.past.recognise(engine.RecalledWords, d); ok && m.session == e.session.name {
 			return m.label, nil
 		}
 	}
@@ -181,7 +181,7 @@ func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, e
 			return e.speaker(), err
 		}
 	}
-	opening, err := e.begin(ctx, tidemark.Turn{Message: &words})
+	opening, err := e.begin(ctx, engine.Turn{Message: &words})
 	if err != nil {
 		return trust.Label{}, err
 	}
@@ -189,7 +189,7 @@ func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, e
 		e.label.Level, e.label.Sources = trust.System, nil
 	}
 	l := trust.Label{Level: opening.Level, Sensitivity: trust.Internal}
-	e.past.remember(tidemark.RecalledWords, d, memory{l, e.session.name})
+	e.past.remember(engine.RecalledWords, d, memory{l, e.session.name})
 	return l, nil
 }
 
@@ -205,9 +205,9 @@ func (e *entry) speaker() trust.Label {
 func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Label, error) {
 	text := trimmed(p.Text)
 	d := digest(text)
-	other, handed := e.past.recognise(tidemark.RecalledOutput, answerDigest(text))
+	other, handed := e.past.recognise(engine.RecalledOutput, answerDigest(text))
 	if !now {
-		m, ok := e.past.recognise(tidemark.RecalledResult, d)
+		m, ok := e.past.recognise(engine.RecalledResult, d)
 		switch {
 		case ok:
 			return m.label, nil
@@ -220,7 +220,7 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 		return trust.Label{}, err
 	}
 	brought := tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}
-	o := tidemark.Observation{Ref: e.ref, Again: e.who.HostReports, Result: brought}
+	o := engine.Observation{Ref: e.ref, Again: e.who.HostReports, Result: brought}
 	c := e.called(p)
 	if label, ok, err := e.answered(ctx, p, c); ok || err != nil {
 		return label, err
@@ -237,13 +237,13 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 		o.Declared = &other.label.Level
 	}
 	l, shown, err := e.observe(ctx, p, o)
-	if err != nil && !errors.Is(err, tidemark.ErrSealed) { // too late for the turn's picture, not for the label
+	if err != nil && !errors.Is(err, engine.ErrSealed) { // too late for the turn's picture, not for the label
 		return trust.Label{}, fmt.Errorf("enter conversation: %w", err)
 	}
 	if l.Level <= trust.External {
-		e.past.note(tidemark.RecalledResult, d, text, memory{l, e.session.name})
+		e.past.note(engine.RecalledResult, d, text, memory{l, e.session.name})
 	} else {
-		e.past.remember(tidemark.RecalledResult, d, memory{l, e.session.name})
+		e.past.remember(engine.RecalledResult, d, memory{l, e.session.name})
 	}
 	if shown {
 		return nothing(), nil
@@ -283,7 +283,7 @@ func (e *entry) opened(ctx context.Context) error {
 	if e.session.begun[e.branch.name] {
 		return nil
 	}
-	_, err := e.begin(ctx, tidemark.Turn{})
+	_, err := e.begin(ctx, engine.Turn{})
 	return err
 }
 

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -16,10 +16,10 @@ type memory struct {
 }
 
 // recalledArgument is the kind of a text that a model gave to a tool.
-const recalledArgument tidemark.RecalledKind = 1 << 7
+const recalledArgument engine.RecalledKind = 1 << 7
 
 // recalledItem is the kind of something a provider keeps, by its id.
-const recalledItem tidemark.RecalledKind = recalledArgument + 1
+const recalledItem engine.RecalledKind = recalledArgument + 1
 
 // contentKey is a whole content.
 type contentKey [16]byte
@@ -27,7 +27,7 @@ type contentKey [16]byte
 // writing is a text that a model or a tool wrote, as its runs lead to it.
 type writing struct {
 	memory
-	kind  tidemark.RecalledKind
+	kind  engine.RecalledKind
 	key   contentKey
 	total int // runs that were kept of it
 	own   int // of those, the ones that lead here and to nobody less trusted
@@ -58,14 +58,14 @@ type past struct {
 func (p *past) forgot() bool { return p.lost || p.known.lost || p.runs.lost }
 
 // remember holds a content in this process.
-func (p *past) remember(kind tidemark.RecalledKind, d tool.Digest, m memory) {
+func (p *past) remember(kind engine.RecalledKind, d tool.Digest, m memory) {
 	key := p.key(kind, d)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.put(key, m)
 }
 
-func (p *past) key(kind tidemark.RecalledKind, d tool.Digest) contentKey {
+func (p *past) key(kind engine.RecalledKind, d tool.Digest) contentKey {
 	return contentKey(p.keys.tag(p.tenant, kind, d))
 }
 
@@ -78,7 +78,7 @@ func (p *past) put(key contentKey, m memory) {
 	p.known.put(key, m)
 }
 
-func (p *past) recognise(kind tidemark.RecalledKind, d tool.Digest) (memory, bool) {
+func (p *past) recognise(kind engine.RecalledKind, d tool.Digest) (memory, bool) {
 	key := p.key(kind, d)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *past) recognise(kind tidemark.RecalledKind, d tool.Digest) (memory, boo
 }
 
 // note remembers a text that a model or a tool wrote: as a whole, and by its runs of words.
-func (p *past) note(kind tidemark.RecalledKind, d tool.Digest, text string, m memory) {
+func (p *past) note(kind engine.RecalledKind, d tool.Digest, text string, m memory) {
 	hashes, rate := sampled(p.keys.runs(text))
 	key, sums := p.key(kind, d), p.keys.sums(p.tenant, hashes)
 	p.mu.Lock()

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/trust"
@@ -102,7 +102,7 @@ func (a *tale) tool(id, name, back string, level trust.Level) {
 	if err := a.visit.Answered(a.Context(), conversation.Reply{}, []format.Part{part}); err != nil {
 		a.Fatal(err)
 	}
-	if _, err := a.monitor.Replied(a.Context(), tidemark.ModelReply{Ref: a.visit.Ref, Calls: []string{name}}); err != nil {
+	if _, err := a.monitor.Replied(a.Context(), engine.ModelReply{Ref: a.visit.Ref, Calls: []string{name}}); err != nil {
 		a.Fatal(err)
 	}
 	a.say(a.level(), asks(id, name, args))

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -18,9 +18,9 @@ func (e *entry) referred(ctx context.Context, files []string) (trust.Label, erro
 		if err := e.opened(ctx); err != nil {
 			return l, err
 		}
-		o := tidemark.Observation{Ref: e.ref, Again: e.who.HostReports, Result: tool.Result{Name: "read", Content: []byte(text)}}
+		o := engine.Observation{Ref: e.ref, Again: e.who.HostReports, Result: tool.Result{Name: "read", Content: []byte(text)}}
 		got, err := e.f.monitor.Observe(ctx, o)
-		if err != nil && !errors.Is(err, tidemark.ErrSealed) { // too late for the turn's picture, not for the label
+		if err != nil && !errors.Is(err, engine.ErrSealed) { // too late for the turn's picture, not for the label
 			return l, fmt.Errorf("enter conversation: %w", err)
 		}
 		l = l.Join(got)

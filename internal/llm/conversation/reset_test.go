@@ -3,7 +3,7 @@ package conversation_test
 import (
 	"testing"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/policy"
@@ -47,7 +47,7 @@ func TestAResultThatComesAfterItsTurnStillCounts(t *testing.T) {
 		t.Fatalf("got %s, want allow", v.Effect)
 	}
 	c.left(format.Part{Kind: format.Call, CallID: "slow", Name: fetch, Args: []byte(page)})
-	if _, err := c.monitor.End(t.Context(), tidemark.Ending{Ref: c.visit.Ref}); err != nil {
+	if _, err := c.monitor.End(t.Context(), engine.Ending{Ref: c.visit.Ref}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // whoever asks again gets the same

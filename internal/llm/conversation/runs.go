@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -62,7 +62,7 @@ func (k *keyed) tenant(name string) uint64 {
 }
 
 // tag is what a whole content of a tenant is known by.
-func (k *keyed) tag(tenant uint64, kind tidemark.RecalledKind, d tool.Digest) (out [16]byte) {
+func (k *keyed) tag(tenant uint64, kind engine.RecalledKind, d tool.Digest) (out [16]byte) {
 	b := make([]byte, 0, 80)
 	b = binary.LittleEndian.AppendUint64(append(b, k.secret[:]...), tenant)
 	sum := sha256.Sum256(append(append(b, byte(kind)), d[:]...))

@@ -3,7 +3,7 @@ package conversation
 import (
 	"strings"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -46,7 +46,7 @@ func (e *entry) together(list []*format.Message, i int) speech {
 
 // known is what a text is worth that a model wrote and a client got; nil where none did.
 func (e *entry) known(text string) *trust.Label {
-	m, ok := e.past.recognise(tidemark.RecalledOutput, answerDigest(text))
+	m, ok := e.past.recognise(engine.RecalledOutput, answerDigest(text))
 	switch {
 	case !ok:
 		return nil

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -21,7 +21,7 @@ import (
 type world struct {
 	testing.TB
 	store    *memory.Store
-	monitor  *tidemark.Monitor
+	monitor  *engine.Monitor
 	follower *conversation.Follower
 	cache    *format.Cache
 	calls    int
@@ -40,7 +40,7 @@ func newWorld(t testing.TB) *world {
 // restart forgets everything but the log.
 func (w *world) restart() {
 	w.Helper()
-	m, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: w.store, Now: time.Now, Rand: rand.Reader})
+	m, err := engine.New(engine.Options{Policy: policy.Default(), Store: w.store, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func (c *chat) enter(extra message) *conversation.Visit {
 	if err != nil {
 		c.Fatal(err)
 	}
-	if _, err := c.monitor.Tools(c.Context(), tidemark.ModelCall{Ref: v.Ref, Iteration: -1}); err != nil {
+	if _, err := c.monitor.Tools(c.Context(), engine.ModelCall{Ref: v.Ref, Iteration: -1}); err != nil {
 		c.Fatal(err)
 	}
 	c.visit = v
@@ -152,7 +152,7 @@ func (c *chat) left(parts ...format.Part) {
 	if err := c.visit.Answered(c.Context(), conversation.Reply{}, parts); err != nil {
 		c.Fatal(err)
 	}
-	_, err := c.monitor.Replied(c.Context(), tidemark.ModelReply{Ref: c.visit.Ref, Output: c.visit.Output(parts)})
+	_, err := c.monitor.Replied(c.Context(), engine.ModelReply{Ref: c.visit.Ref, Output: c.visit.Output(parts)})
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -175,12 +175,12 @@ func (w *world) World() *world { return w }
 
 func (w *world) Context() context.Context {
 	if w.later {
-		return tidemark.Later(w.TB.Context())
+		return engine.DeferWrite(w.TB.Context())
 	}
 	return w.TB.Context()
 }
 
-func (c *chat) decide(id, name, args string) tidemark.Verdict {
+func (c *chat) decide(id, name, args string) engine.Verdict {
 	c.Helper()
 	v, err := c.monitor.Decide(c.Context(), c.visit.Ref, tool.Call{ID: id, Name: name, Args: []byte(args)})
 	if err != nil {

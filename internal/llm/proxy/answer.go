@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/eventstream"
 	"github.com/tidemark/tidemark/internal/llm/format"
@@ -207,7 +207,7 @@ func (x *exchange) broke(ctx context.Context, err error) {
 		return
 	}
 	switch {
-	case errors.Is(err, format.ErrRefused), errors.Is(err, tidemark.ErrUnavailable):
+	case errors.Is(err, format.ErrRefused), errors.Is(err, engine.ErrUnavailable):
 		cause = err.Error()
 	case errors.Is(err, release.ErrCut):
 		cause = release.ErrCut.Error()
@@ -296,7 +296,7 @@ func (x *exchange) unjudged(ctx context.Context, err error) *problem {
 // recall fetches an answer that was made earlier. What the model had read for it is not
 // known here, so its calls are judged as if it had read the worst.
 func (x *exchange) recall() *problem {
-	x.ref = tidemark.Ref{Session: "llm:" + x.who.tenant + ":fetched"}
+	x.ref = engine.Ref{Session: "llm:" + x.who.tenant + ":fetched"}
 	x.answers, x.argued = x.p.o.Monitor.Policy().Answers(), true
 	x.hooks = hookContext(x.ref, conversation.Caller{Tenant: x.who.tenant})
 	if x.r.Method != http.MethodGet {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // counter counts model calls of the turns that are under way. It forgets those of a
@@ -46,7 +46,7 @@ func (c *counter) next(at place, turn string) int {
 
 // iteration is the number of this model call in its turn; -1 where nobody asks for it and
 // the monitor counts alone.
-func (p *Proxy) iteration(ctx context.Context, ref tidemark.Ref) (int, error) {
+func (p *Proxy) iteration(ctx context.Context, ref engine.Ref) (int, error) {
 	if p.o.MaxIterations == 0 && !p.seesRequests() {
 		return -1, nil
 	}

@@ -7,9 +7,9 @@ import (
 	"encoding/hex"
 	"net/http"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/eventstream"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/llm/release"
@@ -107,7 +107,7 @@ func (x *exchange) emit(ctx context.Context, res *result) (*string, *problem) {
 			changed, footer = "Tidemark: the answer was held back by the plugin "+r.BlockedBy+". "+r.BlockReason, ""
 		}
 	}
-	ended, err := x.p.o.Monitor.End(ctx, tidemark.Ending{Ref: x.ref, Content: []byte(changed), Blocked: res.blocked, Reason: res.reason})
+	ended, err := x.p.o.Monitor.End(ctx, engine.Ending{Ref: x.ref, Content: []byte(changed), Blocked: res.blocked, Reason: res.reason})
 	if err := unlessSealed(err); err != nil {
 		return nil, x.p.explain(ctx, err)
 	}

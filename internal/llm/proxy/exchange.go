@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
@@ -29,7 +29,7 @@ type exchange struct {
 
 	req         *format.Request     // nil where an old answer is fetched
 	visit       *conversation.Visit // likewise
-	ref         tidemark.Ref
+	ref         engine.Ref
 	hostReports bool   // the host reports its turns itself
 	asksAgain   bool   // and asks about each call before it runs it
 	answers     string // how addresses in the answer are judged, where somebody else has spoken
@@ -46,7 +46,7 @@ type exchange struct {
 // ask is the way of a request to a model: read, entered, judged, sent, and its answer
 // judged in turn.
 func (x *exchange) ask() *problem {
-	ctx := tidemark.Later(x.r.Context())
+	ctx := engine.DeferWrite(x.r.Context())
 	lent, no := x.readBody()
 	defer func() { x.early.breakOff() }()
 	if no != nil {
@@ -231,7 +231,7 @@ func (x *exchange) rename() {
 // finish records the answer before the client can act on its end. What it got is noted
 // even where the answer broke off.
 func (x *exchange) finish(ctx context.Context, o result) error {
-	ctx = tidemark.Later(context.WithoutCancel(ctx))
+	ctx = engine.DeferWrite(context.WithoutCancel(ctx))
 	x.owe(o)
 	if x.visit == nil {
 		x.p.o.Follower.Fetched(x.who.tenant, o.Parts)
@@ -256,7 +256,7 @@ func (x *exchange) noted(ctx context.Context, o result, released []string) error
 	if model == "" {
 		model = x.req.Model
 	}
-	_, err := x.p.o.Monitor.Replied(ctx, tidemark.ModelReply{
+	_, err := x.p.o.Monitor.Replied(ctx, engine.ModelReply{
 		Ref: x.ref, Iteration: x.iteration, Model: model, Calls: released, Output: x.visit.Output(o.Parts),
 		LatencyMs: x.p.o.Now().Sub(x.sent).Milliseconds(), TokensIn: o.TokensIn, TokensOut: o.TokensOut,
 	})
@@ -267,7 +267,7 @@ func (x *exchange) noted(ctx context.Context, o result, released []string) error
 		return err
 	}
 	if len(released) == 0 && o.Complete && !o.ended && !x.hostReports { // a host that tells of its turns ends them too
-		_, err = x.p.o.Monitor.End(ctx, tidemark.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason})
+		_, err = x.p.o.Monitor.End(ctx, engine.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason})
 	}
 	return unlessSealed(err)
 }

@@ -15,7 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/policy"
@@ -72,7 +72,7 @@ func approveAll(t *testing.T, w *world) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("questions: got %d %v, want one", len(all), err)
 	}
-	if _, err := w.monitor.Answer(context.Background(), tidemark.Vote{Session: all[0].Session, IDs: []string{all[0].ID}, Approve: true, By: "test", Via: "test"}); err != nil {
+	if _, err := w.monitor.Answer(context.Background(), engine.Vote{Session: all[0].Session, IDs: []string{all[0].ID}, Approve: true, By: "test", Via: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -269,7 +269,7 @@ func TestWhereNoCommandsCountNoCodeIsShown(t *testing.T) {
 // it be written, whole and streamed.
 func TestALongArgumentIsNoReasonToRefuse(t *testing.T) {
 	w := open(t, func(o *proxy.Options) {
-		shipped, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: o.Feed, Now: time.Now, Rand: rand.Reader})
+		shipped, err := engine.New(engine.Options{Policy: policy.Default(), Store: o.Feed, Now: time.Now, Rand: rand.Reader})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // hooksWithin is how recently the hooks of a session must have reported something. Before every
@@ -28,7 +28,7 @@ func (p *Proxy) hooked(r *http.Request, u *upstream) *problem {
 	for _, name := range names {
 		v, err := p.o.Monitor.View(r.Context(), agent+":"+name)
 		switch {
-		case errors.Is(err, tidemark.ErrNotFound):
+		case errors.Is(err, engine.ErrNotFound):
 		case err != nil:
 			return p.explain(r.Context(), err)
 		case p.o.Now().Sub(v.Last) <= hooksWithin:

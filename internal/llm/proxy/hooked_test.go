@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -21,7 +21,7 @@ func TestAnUpstreamThatWantsHooksAnswersOnlyASessionTheyReport(t *testing.T) {
 	})
 	said := "Go on."
 	for _, session := range []string{"claude:s-1", "codex:s-1"} {
-		turn := tidemark.Turn{Ref: tidemark.Ref{Session: session}, Sender: trust.Sender{Provider: "claude", IsOwner: true}, Message: &said}
+		turn := engine.Turn{Ref: engine.Ref{Session: session}, Sender: trust.Sender{Provider: "claude", IsOwner: true}, Message: &said}
 		if _, err := w.monitor.Begin(t.Context(), turn); err != nil {
 			t.Fatal(err)
 		}

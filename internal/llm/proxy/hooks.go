@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
@@ -28,7 +28,7 @@ func (x *exchange) prepare(ctx context.Context, c conversation.Caller) (refusal 
 		return "", err
 	}
 	if most := x.p.o.MaxIterations; most > 0 && x.iteration >= most {
-		const text = "Tidemark: this turn has asked the model %d times, which is the most allowed (llm.maxIterations). It ends here."
+		const text = "Tidemark: this turn has asked the model %d times, which is the most allowed (maxIterations). It ends here."
 		return fmt.Sprintf(text, most), nil
 	}
 	if err := x.began(ctx); err != nil {
@@ -57,7 +57,7 @@ func (x *exchange) prepare(ctx context.Context, c conversation.Caller) (refusal 
 	return "", nil
 }
 
-func hookContext(ref tidemark.Ref, c conversation.Caller) *hook.Context {
+func hookContext(ref engine.Ref, c conversation.Caller) *hook.Context {
 	out := &hook.Context{
 		SessionKey: ref.Session, Branch: ref.Branch, RunID: ref.Turn,
 		AgentID: c.Agent, MessageProvider: "llm", SenderIsOwner: c.Owner,
@@ -189,9 +189,9 @@ func hookTools(tools []format.Tool) []hook.Tool {
 }
 
 // layer asks the monitor which tools the model may see, and hides the others.
-func (x *exchange) layer(ctx context.Context) (tidemark.Layer, error) {
+func (x *exchange) layer(ctx context.Context) (engine.Layer, error) {
 	m := x.p.o.Monitor
-	call := tidemark.ModelCall{Ref: x.ref, Iteration: x.iteration, Loose: true, Model: x.req.Model, Context: x.req.Body}
+	call := engine.ModelCall{Ref: x.ref, Iteration: x.iteration, Loose: true, Model: x.req.Model, Context: x.req.Body}
 	if x.edit.Model != "" {
 		call.Model = x.edit.Model
 	}

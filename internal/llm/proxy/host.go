@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
@@ -30,7 +30,7 @@ const (
 // asks reports whether calls may be left to the host: after a few answers with calls it
 // has asked about some call of the session. Which ones cannot be held against it: hosts
 // give calls other ids, and put them inside others.
-func (h *hosts) asks(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref) (bool, error) {
+func (h *hosts) asks(ctx context.Context, m *engine.Monitor, ref engine.Ref) (bool, error) {
 	answers, found := 0, false
 	h.change(ref.Session, func(k *host) { answers, found = k.answers, k.found })
 	if found || answers < maxUnasked {

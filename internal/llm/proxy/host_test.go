@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -19,7 +19,7 @@ func system(text string) string { return fmt.Sprintf(`{"role":"system","content"
 // asks is what a host's plugin does before it runs a call.
 func (w *world) asks(session, id, name, args string) {
 	w.t.Helper()
-	if _, err := w.monitor.Decide(w.t.Context(), tidemark.Ref{Session: session}, tool.Call{ID: id, Name: name, Args: []byte(args)}); err != nil {
+	if _, err := w.monitor.Decide(w.t.Context(), engine.Ref{Session: session}, tool.Call{ID: id, Name: name, Args: []byte(args)}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -61,7 +61,7 @@ func (x *exchange) looked(ctx context.Context) error {
 	for _, name := range x.hosted() {
 		known, _ := x.visit.CallName(name, nil)
 		worst := trust.Untrusted // nobody here sees it
-		o := tidemark.Observation{Ref: x.ref, Result: tool.Result{Name: known}, Declared: &worst}
+		o := engine.Observation{Ref: x.ref, Result: tool.Result{Name: known}, Declared: &worst}
 		if _, err := x.p.o.Monitor.Observe(ctx, o); unlessSealed(err) != nil {
 			return err
 		}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format/links"
 	"github.com/tidemark/tidemark/internal/llm/release"
 	"github.com/tidemark/tidemark/tool"
@@ -91,7 +91,7 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (release.Ruling, err
 }
 
 // decide asks the monitor. A host that asks about the call again waits for the owner then.
-func (x *exchange) decide(ctx context.Context, call tool.Call) (tidemark.Verdict, error) {
+func (x *exchange) decide(ctx context.Context, call tool.Call) (engine.Verdict, error) {
 	if x.asksAgain {
 		return x.p.o.Monitor.DecideGated(ctx, x.ref, call)
 	}
@@ -115,7 +115,7 @@ func (j *judge) leaves(call tool.Call) bool {
 // refusalOf is what stands in place of a call. The model reads it, so that it names no code:
 // its agent could send it back. Where the operator lets chat commands count all the same,
 // there is no other place to say how to approve.
-func (p *Proxy) refusalOf(v tidemark.Verdict) string {
+func (p *Proxy) refusalOf(v engine.Verdict) string {
 	said := v.Message()
 	if how := v.ForOwner(); p.o.Commands && how != "" {
 		said += "\n" + how
@@ -141,7 +141,7 @@ func (j *judge) Observe(ctx context.Context, name, id string, content []byte) er
 	if x.visit != nil {
 		name, _ = x.visit.CallName(name, nil)
 	}
-	brought := tidemark.Observation{Ref: x.ref, Result: tool.Result{CallID: id, Name: name, Content: content}}
+	brought := engine.Observation{Ref: x.ref, Result: tool.Result{CallID: id, Name: name, Content: content}}
 	label, err := x.p.o.Monitor.Observe(ctx, brought)
 	x.argued = x.argued || label.Level < trust.Owner
 	return unlessSealed(err)
@@ -150,7 +150,7 @@ func (j *judge) Observe(ctx context.Context, name, id string, content []byte) er
 // unlessSealed is an error that is none: another request of the conversation has ended the
 // turn, and what had to be recorded was.
 func unlessSealed(err error) error {
-	if errors.Is(err, tidemark.ErrSealed) {
+	if errors.Is(err, engine.ErrSealed) {
 		return nil
 	}
 	return err

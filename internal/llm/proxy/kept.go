@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
@@ -136,12 +136,12 @@ var _ conversation.Keeping = keeping{}
 func (keeping) Tools() []string { return []string{handles.ExtractTool, handles.ShowTool} }
 
 // Hold implements conversation.Keeping.
-func (k keeping) Hold(ctx context.Context, o tidemark.Observation) (string, trust.Label, error) {
+func (k keeping) Hold(ctx context.Context, o engine.Observation) (string, trust.Label, error) {
 	return k.x.p.o.Desk.HoldStill(ctx, o)
 }
 
 // Answer implements conversation.Keeping. A model that is asked with the client's own key is lent it for as long.
-func (k keeping) Answer(ctx context.Context, o tidemark.Observation) (string, error) {
+func (k keeping) Answer(ctx context.Context, o engine.Observation) (string, error) {
 	k.x.ref = o.Ref
 	defer k.x.lend()()
 	a, err := k.x.p.o.Desk.Answer(ctx, o.Ref, o.Result.Name, o.Result.Args)
@@ -150,7 +150,7 @@ func (k keeping) Answer(ctx context.Context, o tidemark.Observation) (string, er
 	}
 	o.Result.Content, o.Result.Error = []byte(a.Text), a.Failed
 	// The words are ours, or the desk has recorded what came out: of the call itself nothing more came in.
-	_, _, err = k.x.p.o.Monitor.Hold(ctx, o, true, func(tidemark.Kept) string { return a.Text })
+	_, _, err = k.x.p.o.Monitor.Hold(ctx, o, true, func(engine.Kept) string { return a.Text })
 	return a.Text, unlessSealed(err)
 }
 

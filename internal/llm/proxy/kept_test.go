@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -37,14 +37,14 @@ func (dayReader) Extract(_ context.Context, _, _, user, _ string) (string, error
 }
 
 // keepingWorld is a proxy by whose policy pages are kept from models.
-func keepingWorld(t *testing.T) (*world, *tidemark.Monitor) {
+func keepingWorld(t *testing.T) (*world, *engine.Monitor) {
 	t.Helper()
 	set, faults := policy.Parse("tidemark.yaml", []byte("holdResults: [read_page]\n"))
 	if set == nil {
 		t.Fatalf("policy: %v", faults)
 	}
 	f := notify.New(memory.New())
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
+	m, err := engine.New(engine.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +101,9 @@ func (l *loop) sees() string {
 	return l.provider.last().body
 }
 
-func (l *loop) level(m *tidemark.Monitor) trust.Level {
+func (l *loop) level(m *engine.Monitor) trust.Level {
 	l.t.Helper()
-	at, err := m.Standing(l.t.Context(), tidemark.Ref{Session: "kept"})
+	at, err := m.Standing(l.t.Context(), engine.Ref{Session: "kept"})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
 // mute is an auditor that cannot be reached.
@@ -38,7 +38,7 @@ func unaudited(t *testing.T, failMode string) *world {
 		t.Fatalf("policy: %v", faults)
 	}
 	f := notify.New(memory.New())
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader, Auditor: mute{}})
+	m, err := engine.New(engine.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader, Auditor: mute{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,22 +28,22 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/base/guard"
-	"github.com/tidemark/tidemark/internal/base/soon"
+	"github.com/tidemark/tidemark/internal/base/debounce"
+	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/people/waiting"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // Options are what the proxy needs. Monitor, Feed, Bus, Follower, Tokens, Upstreams and
 // Logger are required.
 type Options struct {
-	Monitor   *tidemark.Monitor
+	Monitor   *engine.Monitor
 	Feed      *notify.Store // the store the monitor writes to
 	Bus       *hook.Bus
 	Follower  *conversation.Follower
@@ -142,19 +142,19 @@ func (o *Options) check() error {
 
 // Proxy serves the models. It is safe for concurrent use.
 type Proxy struct {
-	o         Options
-	waiter    *waiting.Waiter
-	upstreams map[string]*upstream // by the path they stand under
-	cache     *format.Cache
-	guard     *guard.Guard
-	callers   *callers
-	metrics   *metrics
-	counts    counter
-	hosts     hosts
-	flushes   *soon.Group
-	aside     aside
-	buffers   sync.Pool     // of *[]byte, for requests
-	slots     chan struct{} // one place for each request at once
+	o          Options
+	waiter     *waiting.Waiter
+	upstreams  map[string]*upstream // by the path they stand under
+	cache      *format.Cache
+	sameOrigin *sameorigin.Guard
+	callers    *callers
+	metrics    *metrics
+	counts     counter
+	hosts      hosts
+	flushes    *debounce.Group
+	aside      aside
+	buffers    sync.Pool     // of *[]byte, for requests
+	slots      chan struct{} // one place for each request at once
 }
 
 // New checks the options and makes a Proxy. Nothing is contacted.
@@ -182,8 +182,8 @@ func New(o Options) (*Proxy, error) {
 	}
 	tried.transport = canary{}
 	p.upstreams[tried.prefix] = tried
-	p.flushes = soon.New(flushAfter, p.flush)
-	if p.guard, err = guard.New(o.Hosts); err != nil {
+	p.flushes = debounce.New(flushAfter, p.flush)
+	if p.sameOrigin, err = sameorigin.New(o.Hosts); err != nil {
 		return nil, fmt.Errorf("new LLM proxy: %w", err)
 	}
 	if p.metrics, err = newMetrics(o.Metrics); err != nil {
@@ -209,7 +209,7 @@ func (p *Proxy) Handler(next http.Handler) http.Handler {
 
 // nowhere answers it, and says what there is.
 func (p *Proxy) nowhere(w http.ResponseWriter, r *http.Request, api format.API) {
-	if refused := p.guard.Check(r); refused != nil {
+	if refused := p.sameOrigin.Check(r); refused != nil {
 		newProblem(refused.Status, refused.Text).write(w, api)
 		return
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/patience"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
@@ -24,7 +24,7 @@ func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest
 	defer func() { p.metrics.served(u, rt.api, w.status) }()
 	defer p.contain(w, r, u)
 	var no *problem
-	if refused := p.guard.Check(r); refused != nil {
+	if refused := p.sameOrigin.Check(r); refused != nil {
 		no = newProblem(refused.Status, refused.Text)
 	} else if !plainPath(r.URL) && !u.plainCloud(r) {
 		no = newProblem(http.StatusBadRequest, whyPath)
@@ -152,11 +152,11 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 		return known
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return unavailable("the request was given up before it was decided")
-	case errors.Is(err, tidemark.ErrConflict):
+	case errors.Is(err, engine.ErrConflict):
 		return unavailable("the conversation was changed by somebody else at the same time")
 	case errors.Is(err, conversation.ErrApproval):
 		return newProblem(http.StatusForbidden, err.Error()+"; let the model ask for it again")
-	case errors.Is(err, tidemark.ErrRef):
+	case errors.Is(err, engine.ErrRef):
 		return newProblem(http.StatusBadRequest, "a session's name is missing or too long")
 	}
 	level, what := slog.LevelError, "model request not served"
@@ -167,7 +167,7 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 	if errors.Is(err, patience.ErrLate) {
 		return unavailable("the log did not answer in time (server.deadlineMs): nothing was decided, nothing may run")
 	}
-	if errors.Is(err, tidemark.ErrUnavailable) {
+	if errors.Is(err, engine.ErrUnavailable) {
 		return unavailable("the log cannot be written or read: nothing was decided, nothing may run")
 	}
 	return newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more")

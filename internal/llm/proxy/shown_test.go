@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/llm/eventstream"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/policy"
@@ -81,7 +81,7 @@ func (d *disk) addresses(t *testing.T) map[string]int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Decided != nil && e.Decided.Rule == tidemark.RuleAnswer {
+		if e.Decided != nil && e.Decided.Rule == engine.RuleAnswer {
 			got[e.Decided.Effect]++
 		}
 	}

@@ -19,13 +19,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
 func TestMain(m *testing.M) {
@@ -68,8 +68,8 @@ toolOutputTaints: {read_page: untrusted, add: local, send_note: local}
 toolOverrides:
   read_page: {"*": allow}
   add: {"*": allow}
-  send_note: {owner: allow, local: allow, untrusted: confirm}
-  wipe: {"*": restrict}
+  send_note: {owner: allow, local: allow, untrusted: ask}
+  wipe: {"*": hide}
 maxIterations: 1000
 `
 
@@ -146,7 +146,7 @@ func (p *provider) last() seen {
 type world struct {
 	t         testing.TB
 	provider  *provider
-	monitor   *tidemark.Monitor
+	monitor   *engine.Monitor
 	bus       *hook.Bus
 	handshake *proxy.Handshake
 	log       *logBuffer
@@ -181,7 +181,7 @@ func open(t testing.TB, change ...func(*proxy.Options)) *world {
 	}
 	f := notify.New(memory.New())
 	var err error
-	if w.monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader}); err != nil {
+	if w.monitor, err = engine.New(engine.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader}); err != nil {
 		t.Fatal(err)
 	}
 	logger := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark/tidemark/tool"
 )
 
-// asking puts the calls of one answer to the judge, for the format.
-type asking struct {
+// judged implements format.Judge: it puts the calls of one answer to the Judge of this package.
+type judged struct {
 	ctx    context.Context
 	judge  Judge
 	client *stream // nil for a whole body: nobody waits for signs of life
@@ -21,7 +21,7 @@ type asking struct {
 const defaultRefusal = "This tool call was not permitted and did not run."
 
 // Decide implements format.Judge.
-func (a *asking) Decide(id, name string, args []byte) (format.Decision, error) {
+func (a *judged) Decide(id, name string, args []byte) (format.Decision, error) {
 	if a.client != nil {
 		if err := a.client.flush(); err != nil {
 			return format.Decision{}, err
@@ -32,7 +32,7 @@ func (a *asking) Decide(id, name string, args []byte) (format.Decision, error) {
 
 // decide asks the judge and redeems the permit: there is no other way for a call to be
 // allowed.
-func (a *asking) decide(call tool.Call) (format.Decision, error) {
+func (a *judged) decide(call tool.Call) (format.Decision, error) {
 	ruling, err := a.ask(tool.Call{ID: call.ID, Name: call.Name, Args: bytes.Clone(call.Args)})
 	if err != nil {
 		return format.Decision{}, fmt.Errorf("decide call: %w", err)
@@ -56,7 +56,7 @@ type ruled struct {
 
 // ask waits for the judge. While it thinks, the client is kept waiting politely; one that
 // has gone away ends the wait.
-func (a *asking) ask(c tool.Call) (Ruling, error) {
+func (a *judged) ask(c tool.Call) (Ruling, error) {
 	if a.client == nil {
 		return a.judge.Decide(a.ctx, c)
 	}
@@ -89,7 +89,7 @@ func (a *asking) ask(c tool.Call) (Ruling, error) {
 }
 
 // Observe implements format.Judge.
-func (a *asking) Observe(name, id string, content []byte) error {
+func (a *judged) Observe(name, id string, content []byte) error {
 	if err := a.judge.Observe(a.ctx, name, id, content); err != nil {
 		return fmt.Errorf("observe hosted tool: %w", err)
 	}

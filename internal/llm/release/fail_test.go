@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/llm/release"
 	"github.com/tidemark/tidemark/tool"
@@ -32,7 +32,7 @@ func (s sly) Decide(ctx context.Context, c tool.Call) (release.Ruling, error) {
 // twice hands out the first permit again.
 type twice struct {
 	*judge
-	first *tidemark.Permit
+	first *engine.Permit
 }
 
 func (w *twice) Decide(ctx context.Context, c tool.Call) (release.Ruling, error) {

@@ -12,11 +12,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/llm/release"
+	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -31,7 +31,7 @@ const refusal = "blocked: \"the page\"\nasked for it \u2028data: {}"
 
 // judge permits through a real monitor, except for calls with the mark.
 type judge struct {
-	monitor *tidemark.Monitor
+	monitor *engine.Monitor
 	mu      sync.Mutex
 	calls   []tool.Call
 	order   []string // decisions and observations
@@ -47,13 +47,13 @@ func newJudge(t testing.TB) *judge {
 	if set == nil {
 		t.Fatalf("policy: %v", faults)
 	}
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: memory.New(), Now: time.Now, Rand: rand.Reader})
+	m, err := engine.New(engine.Options{Policy: set, Store: memory.New(), Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatalf("monitor: %v", err)
 	}
 	j := &judge{monitor: m}
 	words := "do it"
-	if _, err := m.Begin(context.Background(), tidemark.Turn{Ref: tidemark.Ref{Session: "s"}, Sender: trust.Sender{Provider: "x", ID: "1", IsOwner: true}, Message: &words}); err != nil {
+	if _, err := m.Begin(context.Background(), engine.Turn{Ref: engine.Ref{Session: "s"}, Sender: trust.Sender{Provider: "x", ID: "1", IsOwner: true}, Message: &words}); err != nil {
 		t.Fatalf("begin: %v", err)
 	}
 	return j
@@ -73,7 +73,7 @@ func (j *judge) Decide(ctx context.Context, c tool.Call) (release.Ruling, error)
 	if strings.Contains(c.Name+string(c.Args), bad[:2]) { // the rest may be lost on the way
 		return release.Ruling{Refusal: refusal}, nil
 	}
-	v, err := j.monitor.Decide(ctx, tidemark.Ref{Session: "s"}, c)
+	v, err := j.monitor.Decide(ctx, engine.Ref{Session: "s"}, c)
 	if err != nil {
 		return release.Ruling{}, err
 	}

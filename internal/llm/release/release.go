@@ -26,7 +26,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -43,9 +43,9 @@ type Judge interface {
 
 // Ruling is a judge's answer about one call. The zero Ruling refuses.
 type Ruling struct {
-	Permit  *tidemark.Permit // the call is released only if it redeems for exactly this call
-	Call    *tool.Call       // the call in the words it was decided in; nil: as it stands
-	Refusal string           // what the client reads in place of the call
+	Permit  *engine.Permit // the call is released only if it redeems for exactly this call
+	Call    *tool.Call     // the call in the words it was decided in; nil: as it stands
+	Refusal string         // what the client reads in place of the call
 }
 
 // Options say which format is spoken and how much is kept.
@@ -110,7 +110,7 @@ func (o *Options) complete() {
 func Stream(ctx context.Context, o Options, w io.Writer, r io.Reader, j Judge) (format.Outcome, error) {
 	o.complete()
 	s := &stream{ctx: ctx, options: o, w: w}
-	answer, err := format.NewAnswer(o.API, &asking{ctx: ctx, judge: j, client: s}, s, o.Vouched...)
+	answer, err := format.NewAnswer(o.API, &judged{ctx: ctx, judge: j, client: s}, s, o.Vouched...)
 	if err != nil {
 		return format.Outcome{}, err
 	}
@@ -134,7 +134,7 @@ func Stream(ctx context.Context, o Options, w io.Writer, r io.Reader, j Judge) (
 // body that cannot be read strictly is an error: the caller answers that the upstream is
 // broken.
 func Whole(ctx context.Context, o Options, body []byte, j Judge) ([]byte, format.Outcome, error) {
-	answer, err := format.NewAnswer(o.API, &asking{ctx: ctx, judge: j}, nil, o.Vouched...)
+	answer, err := format.NewAnswer(o.API, &judged{ctx: ctx, judge: j}, nil, o.Vouched...)
 	if err != nil {
 		return nil, format.Outcome{}, err
 	}

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -34,7 +34,7 @@ type Book struct {
 }
 
 type claim struct {
-	ref    tidemark.Ref
+	ref    engine.Ref
 	digest [sha256.Size]byte
 	until  time.Time
 }
@@ -44,7 +44,7 @@ func New(now func() time.Time) *Book { return &Book{now: now, byID: map[string]c
 
 // Note remembers that a call was let through in a place. A call without an id, and one of a tool
 // that is no server's, cannot be met again.
-func (b *Book) Note(ref tidemark.Ref, call tool.Call) {
+func (b *Book) Note(ref engine.Ref, call tool.Call) {
 	if b == nil || call.ID == "" || !strings.Contains(call.Name, "__") {
 		return
 	}
@@ -66,25 +66,25 @@ func (b *Book) Note(ref tidemark.Ref, call tool.Call) {
 
 // Claim takes the claim of a call, and says where it was let through. One that does not fit stays
 // for the call that it is of.
-func (b *Book) Claim(call tool.Call) (tidemark.Ref, bool) {
+func (b *Book) Claim(call tool.Call) (engine.Ref, bool) {
 	if b == nil || call.ID == "" {
-		return tidemark.Ref{}, false
+		return engine.Ref{}, false
 	}
 	b.mu.Lock()
 	_, known := b.byID[call.ID]
 	b.mu.Unlock()
 	if !known {
-		return tidemark.Ref{}, false // most calls are met here first
+		return engine.Ref{}, false // most calls are met here first
 	}
 	digest, err := digestOf(call)
 	if err != nil {
-		return tidemark.Ref{}, false
+		return engine.Ref{}, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, known := b.byID[call.ID]
 	if !known || c.digest != digest || b.now().After(c.until) {
-		return tidemark.Ref{}, false
+		return engine.Ref{}, false
 	}
 	delete(b.byID, call.ID)
 	return c.ref, true

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -18,7 +18,7 @@ func call(id, name, args string) tool.Call {
 func TestAClaimIsGoodOnceForTheSameCall(t *testing.T) {
 	now := time.Unix(0, 0)
 	b := claims.New(func() time.Time { return now })
-	at := tidemark.Ref{Session: "claude:1", Branch: "b", Turn: "t"}
+	at := engine.Ref{Session: "claude:1", Branch: "b", Turn: "t"}
 	tests := []struct {
 		name  string
 		call  tool.Call
@@ -52,12 +52,12 @@ func TestAClaimIsGoodOnceForTheSameCall(t *testing.T) {
 
 func TestWhatCannotBeMetAgainIsNotRemembered(t *testing.T) {
 	b := claims.New(time.Now)
-	b.Note(tidemark.Ref{Session: "s"}, call("a", "exec", `{}`))
+	b.Note(engine.Ref{Session: "s"}, call("a", "exec", `{}`))
 	if _, ok := b.Claim(call("a", "exec", `{}`)); ok {
 		t.Error("a tool of the host was claimed")
 	}
 	var none *claims.Book
-	none.Note(tidemark.Ref{Session: "s"}, call("a", "x__y", `{}`))
+	none.Note(engine.Ref{Session: "s"}, call("a", "x__y", `{}`))
 	if _, ok := none.Claim(call("a", "x__y", `{}`)); ok {
 		t.Error("no book held a claim")
 	}
@@ -66,7 +66,7 @@ func TestWhatCannotBeMetAgainIsNotRemembered(t *testing.T) {
 func TestTheBookIsBounded(t *testing.T) {
 	b := claims.New(time.Now)
 	for i := range 10_000 {
-		b.Note(tidemark.Ref{Session: "s"}, call(fmt.Sprint(i), "x__y", `{}`))
+		b.Note(engine.Ref{Session: "s"}, call(fmt.Sprint(i), "x__y", `{}`))
 	}
 	if _, ok := b.Claim(call("0", "x__y", `{}`)); ok {
 		t.Error("the oldest is still there")

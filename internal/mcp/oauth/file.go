@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/tidemark/tidemark/internal/base/filelock"
-	"github.com/tidemark/tidemark/internal/base/private"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -101,7 +101,7 @@ func (k *Keeper) read() (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read tokens: %w", err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile || private.Open(info, 0o077) {
+	if !info.Mode().IsRegular() || info.Size() > maxFile || fileowner.Open(info, 0o077) {
 		return nil, fmt.Errorf("read tokens: %s must be a file that only its owner can read (chmod 600)", k.path)
 	}
 	raw, err := os.ReadFile(k.path)

@@ -65,7 +65,7 @@ func (k *Keeper) Visit(ctx context.Context, server string, p Person) (found prob
 	if k.base != nil {
 		base.Transport = k.base
 	}
-	base.Transport = &asking{v, base.Transport}
+	base.Transport = &signedTransport{v, base.Transport}
 	found, err = probe.Server(ctx, base, server, p.Call)
 	return found, v.rounds > 0, err
 }
@@ -287,14 +287,14 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// asking is how the server is asked while a person signs in.
-type asking struct {
+// signedTransport sends requests to the server while a person signs in, each with the token it has by then.
+type signedTransport struct {
 	v    *visit
 	next http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	first, err := a.v.signed(r)
 	if err != nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
 func TestInReviewNothingIsAcceptedByItself(t *testing.T) {
@@ -59,10 +59,10 @@ func TestWhatIsNotHiddenStaysByteForByte(t *testing.T) {
 	}
 }
 
-type broken struct{ tidemark.Store }
+type broken struct{ engine.Store }
 
 func (broken) Append(context.Context, string, uint64, []*event.Event) error {
-	return tidemark.ErrUnavailable
+	return engine.ErrUnavailable
 }
 
 func TestWhatCannotBeRecordedIsNotShown(t *testing.T) {
@@ -70,7 +70,7 @@ func TestWhatCannotBeRecordedIsNotShown(t *testing.T) {
 	r.opts.Store = broken{r.store}
 	r.again()
 	for range 2 {
-		if out, err := r.List(context.Background(), files, "", []byte(`{"tools":[`+read+`]}`)); !errors.Is(err, tidemark.ErrUnavailable) {
+		if out, err := r.List(context.Background(), files, "", []byte(`{"tools":[`+read+`]}`)); !errors.Is(err, engine.ErrUnavailable) {
 			t.Errorf("got %s, %v; want that the log cannot be written", out, err)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -175,7 +175,7 @@ func loosened(was, is event.Pin) string {
 	case !or(a.Idempotent, false) && or(b.Idempotent, false):
 		return "it now says that repeating it changes nothing (idempotentHint)"
 	case or(a.OpenWorld, true) && !or(b.OpenWorld, true):
-		return "it now says that it reaches nobody outside (openWorldHint)"
+		return "it now says that it reaches nothing outside (openWorldHint)"
 	case was.Caution && !is.Caution:
 		return "it no longer asks for caution"
 	}
@@ -224,7 +224,7 @@ func warnings(written string) []string {
 		out = append(out, "it has control sequences of terminals")
 	}
 	if strings.Contains(written, strings.Repeat(" ", 40)) || strings.Contains(written, strings.Repeat(`\n`, 20)) {
-		out = append(out, "it has long stretches of nothing, behind which text may stand")
+		out = append(out, "it has long stretches of blanks, which may hide text")
 	}
 	return out
 }

@@ -1,7 +1,7 @@
 package pins
 
 import (
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
@@ -231,7 +231,7 @@ func (v *viewing) page(page []event.Pin, whole bool) {
 			taken = append(taken, p)
 		case same && v.double[p.Name]: // the other one is held
 		case same && waits:
-			p.Why = "it was seen otherwise, and is again as it was accepted"
+			p.Why = "it had changed, and is now as accepted again"
 			fallthrough
 		case p.Why != "":
 			if v.keeps(p) {
@@ -283,7 +283,7 @@ func (v *viewing) why(p event.Pin) string {
 	case v.double[p.Name]:
 		return "the server lists it twice, each time with another definition"
 	case known && !same(was, p):
-		return "it is not as it was accepted"
+		return "it is not what was accepted"
 	case known:
 		return loosened(was, p)
 	case v.k.opts.Mode != Off && v.known.Held[p.Name].Why != "": // it waits already, and nothing but a person ends that
@@ -351,7 +351,7 @@ func (k *Keeper) greeted(ctx context.Context, s Server, p event.Pin, none bool) 
 			ok = true
 		case known && was.Hash == p.Hash:
 			ok = !waits
-			if p.Why = "the instructions were others, and are again as they were accepted"; waits && v.keeps(p) {
+			if p.Why = "the instructions had changed, and are now as accepted again"; waits && v.keeps(p) {
 				v.note(held, []event.Pin{p}, false)
 			}
 		case !known && p.Text != "" && (none || k.opts.Mode == First):
@@ -359,7 +359,7 @@ func (k *Keeper) greeted(ctx context.Context, s Server, p event.Pin, none bool) 
 			ok = true
 		default:
 			ok = false
-			if p.Why = "the instructions are not as they were accepted"; !known {
+			if p.Why = "the instructions are not what was accepted"; !known {
 				p.Why = "nobody has accepted the instructions yet"
 			}
 			if v.keeps(p) {

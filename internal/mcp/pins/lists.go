@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // entriesOf are the listings besides tools, and where their entries stand.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/internal/store/memory"
 )
 
 // MCP-26

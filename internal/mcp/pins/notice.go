@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // Notice is a question about one hidden definition, for those who answer questions about calls. It
@@ -100,7 +100,7 @@ func (k *Keeper) Say(ctx context.Context, said Said) (name string, err error) {
 		s, p, ok := k.asked(said.ID)
 		if !ok {
 			const over = "nobody asks this any more: it was answered, or the server offers something else by now"
-			return nil, fmt.Errorf("%w: %s", tidemark.ErrNotFound, over)
+			return nil, fmt.Errorf("%w: %s", engine.ErrNotFound, over)
 		}
 		name = title(p.Name)
 		out := event.Pins{Act: denied, ID: s.ID, Server: s.Server, At: s.At, By: said.By, Via: said.Via, Note: said.Note}

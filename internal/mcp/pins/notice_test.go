@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
 
@@ -59,7 +59,7 @@ func TestAPersonIsAskedOnceAboutEachChange(t *testing.T) {
 	if r.refused("read_file") == "" {
 		t.Error("what a person denied can be called")
 	}
-	if err := r.says(first[0], true); !errors.Is(err, tidemark.ErrNotFound) {
+	if err := r.says(first[0], true); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("a second answer: got %v, want that nobody asks", err)
 	}
 	r.want("shown after a late yes", r.lists(changed, other), "list_dir")
@@ -85,7 +85,7 @@ func TestAQuestionAboutADefinitionEndsWithIt(t *testing.T) {
 		t.Fatalf("got %v, want a question about what can be accepted, and none about a name that cannot", before)
 	}
 	r.lists(changed)
-	if err := r.says(before[0], true); !errors.Is(err, tidemark.ErrNotFound) {
+	if err := r.says(before[0], true); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("a yes to what the server no longer offers: got %v", err)
 	}
 	r.want("shown", r.lists(changed))
@@ -93,7 +93,7 @@ func TestAQuestionAboutADefinitionEndsWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.want("accepted by the command: still asked", r.asked())
-	if err := r.says("def-0000000000000000", true); !errors.Is(err, tidemark.ErrNotFound) {
+	if err := r.says("def-0000000000000000", true); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("an id that nobody has: got %v", err)
 	}
 	if _, err := r.Say(t.Context(), pins.Said{ID: before[0], Accept: true}); err == nil {

@@ -25,10 +25,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/redact"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 )
 
@@ -77,7 +77,7 @@ func (s Server) at() string {
 
 // Options are what a Keeper needs.
 type Options struct {
-	Store tidemark.Store
+	Store engine.Store
 	Now   func() time.Time
 	Mode  Mode
 	// Reserved are names of tools that mean something to policies by themselves.
@@ -177,7 +177,7 @@ func (k *Keeper) record(ctx context.Context, step func() ([]event.Pins, error)) 
 			}
 			return nil
 		}
-		if !errors.Is(err, tidemark.ErrConflict) {
+		if !errors.Is(err, engine.ErrConflict) {
 			break
 		}
 	}

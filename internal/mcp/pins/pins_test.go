@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/internal/store/memory"
 )
 
 var files = pins.Server{Name: "files", Command: []string{"npx", "-y", "server-files", "."}}
@@ -20,7 +20,7 @@ var files = pins.Server{Name: "files", Command: []string{"npx", "-y", "server-fi
 type rig struct {
 	*pins.Keeper
 	t     *testing.T
-	store tidemark.Store
+	store engine.Store
 	opts  pins.Options
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/internal/store/memory"
 )
 
 // MCP-25

@@ -14,8 +14,8 @@ import (
 
 	"github.com/tidemark/tidemark/tool"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 )
 
@@ -141,7 +141,7 @@ func (k *Keeper) review(s *Known, tool string) (ReviewView, error) {
 		v.Items = append(v.Items, h)
 	}
 	if tool != "" && len(v.Items) == 0 {
-		return v, fmt.Errorf("%w: nothing of the server %s that is called %s is hidden", tidemark.ErrNotFound, s.Server, tool)
+		return v, fmt.Errorf("%w: nothing of the server %s that is called %s is hidden", engine.ErrNotFound, s.Server, tool)
 	}
 	v.Seen = short(seen)
 	return v, nil
@@ -195,7 +195,7 @@ func (k *Keeper) find(what string) (*Known, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, fmt.Errorf("%w: no server %s was seen yet", tidemark.ErrNotFound, what)
+		return nil, fmt.Errorf("%w: no server %s was seen yet", engine.ErrNotFound, what)
 	}
 	ids := make([]string, len(found))
 	for i, s := range found {

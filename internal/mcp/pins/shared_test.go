@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
 
@@ -24,7 +24,7 @@ func TestAServerBesideOthersKnowsWhatTheyHoldAndAccept(t *testing.T) {
 		t.Fatalf("what another server saw first: %s", why)
 	}
 	there.want("a change seen there", there.lists(strings.Replace(read, "Reads", "Steals", 1)))
-	if why := here.refused("read_file"); !strings.Contains(why, "not as it was accepted") {
+	if why := here.refused("read_file"); !strings.Contains(why, "not what was accepted") {
 		t.Fatalf("a call here: got %q, want it refused", why)
 	}
 	seen, err := here.Await(t.Context(), files, -1)
@@ -57,13 +57,13 @@ func TestACallIsNotLetThroughOnALogThatCannotBeRead(t *testing.T) {
 
 // unread is a log that stops answering.
 type unread struct {
-	tidemark.Store
+	engine.Store
 	broken bool
 }
 
 func (u *unread) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
 	if u.broken {
-		return func(yield func(audit.Record, error) bool) { yield(audit.Record{}, tidemark.ErrUnavailable) }
+		return func(yield func(audit.Record, error) bool) { yield(audit.Record{}, engine.ErrUnavailable) }
 	}
 	return u.Store.Load(ctx, session, after)
 }

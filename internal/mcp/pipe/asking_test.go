@@ -32,7 +32,7 @@ func TestThePersonAtTheClientAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			eachPort(t, "rules:\n  - {name: ask, tools: [mail__send_mail], effect: escalate}\n", func(t *testing.T, _ *mcptest.World, a *agent) {
+			eachPort(t, "rules:\n  - {name: ask, tools: [mail__send_mail], effect: ask}\n", func(t *testing.T, _ *mcptest.World, a *agent) {
 				a.patience, a.now = time.Minute, slow()
 				file := filepath.Join(t.TempDir(), "sent")
 				var asked atomic.Pointer[string]

@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 
 // thinking is a port that decides nothing before it is let.
 type thinking struct {
-	gate.Port
+	judge.Port
 	let chan struct{}
 }
 
-func (p thinking) Decide(ctx context.Context, a gate.Ask) (gate.Ruling, error) {
+func (p thinking) Decide(ctx context.Context, a judge.Ask) (judge.Ruling, error) {
 	select {
 	case <-p.let:
 		return p.Port.Decide(ctx, a)
 	case <-ctx.Done():
-		return gate.Ruling{}, ctx.Err()
+		return judge.Ruling{}, ctx.Err()
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
@@ -17,7 +17,7 @@ import (
 func TestAClientIsToldWhenAPersonAccepts(t *testing.T) {
 	w := mcptest.New(t, "")
 	keeper := mcptest.Review(t)
-	a := &agent{TB: t, port: w.Engine, pins: pins.For[gate.Server]{Port: keeper}}
+	a := &agent{TB: t, port: w.Engine, pins: pins.For[judge.Server]{Port: keeper}}
 	told := make(chan struct{}, 8)
 	session := a.connect("pages", &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- struct{}{} },

@@ -23,7 +23,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 )
 
@@ -31,7 +31,7 @@ import (
 type Options struct {
 	Command []string // the server's program and its arguments
 	Env     []string // all that the server gets
-	Gate    *gate.Conn
+	Gate    *judge.Conn
 	In      io.Reader // from the client
 	Out     io.Writer // to the client
 	ErrOut  io.Writer // the server's standard error, and our own words
@@ -182,7 +182,7 @@ func (r *relay) fromClient(ctx context.Context) {
 		line, err := lines.Next()
 		switch {
 		case errors.Is(err, wire.ErrSize):
-			_ = r.tell(gate.Failure(nil, wire.CodeRequest, fmt.Sprintf("the message is longer than %d bytes", r.o.MaxMessage)))
+			_ = r.tell(judge.Failure(nil, wire.CodeRequest, fmt.Sprintf("the message is longer than %d bytes", r.o.MaxMessage)))
 			continue
 		case err != nil:
 			return
@@ -192,7 +192,7 @@ func (r *relay) fromClient(ctx context.Context) {
 			r.faulty(err)
 			continue
 		}
-		finish := r.o.Gate.Enter(ctx, m, gate.Ends{Client: r.tell, Server: r.ask})
+		finish := r.o.Gate.Enter(ctx, m, judge.Ends{Client: r.tell, Server: r.ask})
 		if m.Kind() == wire.Notification || !r.o.Gate.Waits(m) {
 			r.carry(finish())
 			continue
@@ -219,12 +219,12 @@ func (r *relay) fromClient(ctx context.Context) {
 func (r *relay) faulty(err error) {
 	var f *wire.Fault
 	if errors.As(err, &f) {
-		_ = r.tell(gate.FaultReply(f)) // a client that is gone cannot be told
+		_ = r.tell(judge.FaultReply(f)) // a client that is gone cannot be told
 	}
 }
 
 // carry does what the gate says with a message of the client's.
-func (r *relay) carry(p gate.Passage) {
+func (r *relay) carry(p judge.Passage) {
 	if p.Reply != nil {
 		_ = r.tell(p.Reply)
 	}
@@ -334,7 +334,7 @@ func (r *relay) fromServer(ctx context.Context, out *os.File) {
 			_ = r.tell(p.Forward) // a client that is gone is noticed elsewhere
 		}
 		if p.Reply != nil {
-			r.carry(gate.Passage{Forward: p.Reply})
+			r.carry(judge.Passage{Forward: p.Reply})
 		}
 	}
 }
@@ -369,7 +369,7 @@ func (r *relay) batched(parts []jsontext.Value) {
 		switch {
 		case err != nil || m.Kind() == wire.Notification:
 		case m.Kind() == wire.Request:
-			r.carry(gate.Passage{Forward: gate.Failure(m.ID, wire.CodeRequest, "batches are not taken: send one message at a time")})
+			r.carry(judge.Passage{Forward: judge.Failure(m.ID, wire.CodeRequest, "batches are not taken: send one message at a time")})
 		default:
 			if reply := r.o.Gate.Fail(m.Key(), why); reply != nil {
 				_ = r.tell(reply) // a client that is gone cannot be told

@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
@@ -27,11 +27,11 @@ func TestMain(m *testing.M) {
 // agent is the process that starts servers.
 type agent struct {
 	testing.TB
-	port gate.Port
+	port judge.Port
 	env  map[string]string
 	// patience is how long a held call waits.
 	patience time.Duration
-	pins     gate.Pins // nil: everything is accepted
+	pins     judge.Pins // nil: everything is accepted
 	// serverEnv is what servers get; nil: the usual.
 	serverEnv []string
 	now       func() time.Time // nil: the time it is
@@ -69,9 +69,9 @@ func (a *agent) start(name string, command []string) *running {
 	if a.pins == nil {
 		a.pins = mcptest.AcceptAll{}
 	}
-	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: a.pins, Elicit: true, Patience: a.patience, Now: a.now,
-		Origin: gate.Origin{Env: func(n string) string { return a.env[n] }, Session: "1-" + a.Name(), Owner: true},
+	conn, err := judge.New(judge.Options{
+		Server: judge.Server{Name: name, Command: command}, Port: a.port, Pins: a.pins, Elicit: true, Patience: a.patience, Now: a.now,
+		Origin: judge.Origin{Env: func(n string) string { return a.env[n] }, Session: "1-" + a.Name(), Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

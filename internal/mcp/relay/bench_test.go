@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
+	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
-	"github.com/tidemark/tidemark/store/memory"
 )
 
 // answering is an upstream without a network.
 type answering struct{}
 
-func (answering) Transport(gate.Server) (http.RoundTripper, error) { return answering{}, nil }
+func (answering) Transport(judge.Server) (http.RoundTripper, error) { return answering{}, nil }
 
 func (answering) RoundTrip(*http.Request) (*http.Response, error) {
 	const body = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"saved"}]}}`
@@ -36,7 +36,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	r, err := relay.New(relay.Options{
-		Upstreams: []relay.Upstream{{Server: gate.Server{Name: "up", URL: "http://127.0.0.1:1"}}}, Port: w.Engine, Pins: pins.For[gate.Server]{Port: k},
+		Upstreams: []relay.Upstream{{Server: judge.Server{Name: "up", URL: "http://127.0.0.1:1"}}}, Port: w.Engine, Pins: pins.For[judge.Server]{Port: k},
 		Transports: answering{}, Admission: w.Admission(), Owner: true, MaxMessage: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

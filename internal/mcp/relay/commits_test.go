@@ -12,18 +12,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/base/soon"
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/base/debounce"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
+	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
-	"github.com/tidemark/tidemark/store/memory"
 )
 
 // counted is a log that counts how often it is waited for.
 type counted struct {
-	tidemark.Store
+	engine.Store
 	appends atomic.Int64
 }
 
@@ -50,9 +50,9 @@ func TestAnExchangeWaitsForOneRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			log := &counted{Store: memory.New()}
 			w := mcptest.On(t, policy, log)
-			w.Engine.Soon = soon.New(time.Hour, func(string) {}) // nobody but the next decision writes what waits
+			w.Engine.Soon = debounce.New(time.Hour, func(string) {}) // nobody but the next decision writes what waits
 			r, err := relay.New(relay.Options{
-				Upstreams: []relay.Upstream{{Server: gate.Server{Name: "up", URL: up.URL}}}, Port: w.Engine, Pins: mcptest.AcceptAll{},
+				Upstreams: []relay.Upstream{{Server: judge.Server{Name: "up", URL: up.URL}}}, Port: w.Engine, Pins: mcptest.AcceptAll{},
 				Transports: relay.Direct{}, Admission: w.Admission(), Owner: true, MaxMessage: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {

@@ -5,17 +5,17 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 )
 
 // Direct dials upstreams as they are configured, without credentials of their own.
 type Direct struct{}
 
-var _ gate.Transports = Direct{}
+var _ judge.Transports = Direct{}
 
-// Transport implements gate.Transports. The address is the owner's own word, so that it may be one of
+// Transport implements judge.Transports. The address is the owner's own word, so that it may be one of
 // a private network; where a server sends elsewhere nobody follows.
-func (Direct) Transport(gate.Server) (http.RoundTripper, error) {
+func (Direct) Transport(judge.Server) (http.RoundTripper, error) {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 )
 
@@ -24,7 +24,7 @@ type exchange struct {
 	u     *upstream
 	r     *http.Request
 	w     *client
-	conn  *gate.Conn
+	conn  *judge.Conn
 	// machine is the one elsewhere whose token it came with: what it says of sessions is said of its own. "": none's.
 	machine string
 	m       *wire.Message // what the client sent; nil for GET and DELETE
@@ -34,7 +34,7 @@ type exchange struct {
 func (x *exchange) post() {
 	defer x.w.end()
 	if mediaType(x.r.Header) != jsonType {
-		gate.WriteProblem(x.w.w, http.StatusUnsupportedMediaType, "a message is application/json")
+		judge.WriteProblem(x.w.w, http.StatusUnsupportedMediaType, "a message is application/json")
 		return
 	}
 	raw, err := wire.Whole(x.r.Body, x.r.ContentLength, x.relay.o.MaxMessage)
@@ -58,7 +58,7 @@ func (x *exchange) post() {
 		x.refuse(http.StatusInternalServerError, &wire.Fault{Code: wire.CodeInternal, Text: "something went wrong inside", ID: m.ID})
 		return
 	}
-	ends := gate.Ends{Server: x.ask}
+	ends := judge.Ends{Server: x.ask}
 	if x.w.streams {
 		ends.Client = x.w.say
 	}
@@ -88,7 +88,7 @@ func mediaType(h http.Header) string {
 	return kind
 }
 
-// status is that of an answer of ours: refusals are answers, messages that are none are not.
+// status of our own replies is 200 for a call that is refused, and 400 for a malformed message.
 func (x *exchange) status(reply []byte) int {
 	if m, err := wire.Read(reply); err == nil && m.Error != nil {
 		switch string(wire.Get(m.Error, "code")) {
@@ -104,7 +104,7 @@ func (x *exchange) refuse(status int, err error) {
 	if !errors.As(err, &f) {
 		f = &wire.Fault{Code: wire.CodeInternal, Text: "something went wrong inside"}
 	}
-	x.w.answer(status, gate.FaultReply(f))
+	x.w.answer(status, judge.FaultReply(f))
 }
 
 const sessionID = "Mcp-Session-Id"
@@ -113,7 +113,7 @@ const sessionID = "Mcp-Session-Id"
 // of its own, which shares the server's memory.
 func (x *exchange) enter() error {
 	named := x.r.Header.Get(SessionHeader)
-	fresh := func() (*gate.Conn, error) { return x.relay.newConn(x.u, x.machine, named) }
+	fresh := func() (*judge.Conn, error) { return x.relay.newConn(x.u, x.machine, named) }
 	var err error
 	if id := x.r.Header.Get(sessionID); id != "" && len(id) <= 1024 {
 		x.conn, err = x.u.find(x.known(id), fresh)
@@ -169,7 +169,7 @@ func (x *exchange) request(body []byte) *http.Request {
 func (x *exchange) pass() {
 	defer x.w.end()
 	if err := x.enter(); err != nil {
-		gate.WriteProblem(x.w.w, http.StatusInternalServerError, "something went wrong inside")
+		judge.WriteProblem(x.w.w, http.StatusInternalServerError, "something went wrong inside")
 		return
 	}
 	x.forward(nil)
@@ -250,7 +250,7 @@ func (x *exchange) fail(status int, text string) {
 		return
 	}
 	x.w.end()
-	gate.WriteProblem(x.w.w, status, text)
+	judge.WriteProblem(x.w.w, status, text)
 }
 
 // whole takes an answer that is one JSON text.

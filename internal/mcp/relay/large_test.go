@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/heap"
+	"github.com/tidemark/tidemark/internal/base/memlimit"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
@@ -134,7 +134,7 @@ func asServed(t *testing.T) {
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
-	heap.Keep(ctx)
+	memlimit.Keep(ctx)
 }
 
 // fetch makes one call and reads what comes, without keeping it.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
@@ -29,7 +29,7 @@ func TestAClientOverHTTPIsToldWhenAPersonAccepts(t *testing.T) {
 				mail.CloseClientConnections() // the stream that listens is still open
 				mail.Close()
 			})
-			g := newGateway(t, "", map[string]string{"mail": mail.URL}, func(o *relay.Options) { o.Pins = pins.For[gate.Server]{Port: keeper} })
+			g := newGateway(t, "", map[string]string{"mail": mail.URL}, func(o *relay.Options) { o.Pins = pins.For[judge.Server]{Port: keeper} })
 			told := make(chan struct{}, 8)
 			session := g.connect("mail", &mcp.ClientOptions{
 				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- struct{}{} },

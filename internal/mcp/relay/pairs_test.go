@@ -11,8 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -34,8 +34,8 @@ func TestAPairThatWasConfirmedPassesTheGateway(t *testing.T) {
 	said := "Read the page and write Tor Berg that we come on Monday"
 	begin := func() {
 		t.Helper()
-		_, err := g.world.Monitor.Begin(t.Context(), tidemark.Turn{
-			Ref: tidemark.Ref{Session: "mcp:http"}, Sender: trust.Sender{Provider: "cli", ID: "nora", IsOwner: true}, Message: &said,
+		_, err := g.world.Monitor.Begin(t.Context(), engine.Turn{
+			Ref: engine.Ref{Session: "mcp:http"}, Sender: trust.Sender{Provider: "cli", ID: "nora", IsOwner: true}, Message: &said,
 			Contract: &intent.Contract{V: intent.ItemsVersion, Items: []intent.Item{{
 				Tool: "mail__send_mail", Quote: "write Tor Berg that we come on Monday", Need: "asked", Times: 1, Args: []intent.Arg{
 					{Arg: "to", How: "person", What: []string{"Tor Berg"}, Of: "the page"}, {Arg: "body", How: "said", What: []string{"we come on Monday"}},
@@ -63,7 +63,7 @@ func TestAPairThatWasConfirmedPassesTheGateway(t *testing.T) {
 		t.Fatal("an address that somebody signed was not asked about")
 	}
 	id := g.world.Asked()
-	vote := tidemark.Vote{Session: "mcp:http", IDs: []string{id}, Approve: true, By: "nora", Via: "http"}
+	vote := engine.Vote{Session: "mcp:http", IDs: []string{id}, Approve: true, By: "nora", Via: "http"}
 	if _, err := g.world.Monitor.Answer(t.Context(), vote); err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 )
 
 // Path is where the gateway stands.
@@ -28,7 +28,7 @@ const Path = "/mcp/"
 
 // Upstream is a server that is reached over HTTP.
 type Upstream struct {
-	gate.Server
+	judge.Server
 	Headers     map[string]string // put on every request
 	Passthrough bool              // the client's own Authorization goes on to it
 }
@@ -36,10 +36,10 @@ type Upstream struct {
 // Options are what the relay needs. Port, Pins, Admission, Transports and Logger are required.
 type Options struct {
 	Upstreams  []Upstream
-	Port       gate.Port
-	Pins       gate.Pins
-	Transports gate.Transports
-	Admission  *gate.Admission
+	Port       judge.Port
+	Pins       judge.Pins
+	Transports judge.Transports
+	Admission  *judge.Admission
 	Owner      bool // whoever has the token speaks for the owner
 	Elicit     bool // questions may be put to clients
 	Patience   time.Duration
@@ -58,7 +58,7 @@ type upstream struct {
 	Upstream
 	base      *url.URL
 	transport http.RoundTripper
-	memory    *gate.Memory
+	memory    *judge.Memory
 
 	mu    sync.Mutex
 	conns map[string]*list.Element // guarded by mu; by the session's id
@@ -68,7 +68,7 @@ type upstream struct {
 // session is one of the older revisions.
 type session struct {
 	id   string
-	conn *gate.Conn
+	conn *judge.Conn
 }
 
 // maxSessions bounds how many sessions of one upstream are remembered. One that is forgotten goes on
@@ -90,7 +90,7 @@ func New(o Options) (*Relay, error) {
 		if made.transport, err = o.Transports.Transport(u.Server); err != nil {
 			return nil, fmt.Errorf("new MCP relay: server %s: %w", u.Name, err)
 		}
-		if made.memory, err = gate.NewMemory(); err != nil {
+		if made.memory, err = judge.NewMemory(); err != nil {
 			return nil, err
 		}
 		r.upstreams[u.Name] = made
@@ -112,7 +112,7 @@ func (r *Relay) Handler(next http.Handler) http.Handler {
 
 func (r *Relay) serve(w http.ResponseWriter, req *http.Request, name string) {
 	if status, why := r.o.Admission.Check(req); status != 0 {
-		gate.WriteProblem(w, status, why)
+		judge.WriteProblem(w, status, why)
 		return
 	}
 	u := r.upstreams[name]
@@ -123,11 +123,11 @@ func (r *Relay) serve(w http.ResponseWriter, req *http.Request, name string) {
 			names = append(names, Path+n)
 		}
 		slices.Sort(names)
-		gate.WriteProblem(w, http.StatusNotFound, "there is no MCP server of that name; there are: "+strings.Join(names, ", ")+
+		judge.WriteProblem(w, http.StatusNotFound, "there is no MCP server of that name; there are: "+strings.Join(names, ", ")+
 			" (mcp.servers in the policy file adds others)")
 		return
 	case req.URL.RawQuery != "":
-		gate.WriteProblem(w, http.StatusBadRequest, "this address takes no query; the token goes into the Authorization header")
+		judge.WriteProblem(w, http.StatusBadRequest, "this address takes no query; the token goes into the Authorization header")
 		return
 	}
 	x := &exchange{relay: r, u: u, r: req, machine: r.o.Admission.MachineOf(req)}
@@ -139,7 +139,7 @@ func (r *Relay) serve(w http.ResponseWriter, req *http.Request, name string) {
 		x.pass()
 	default:
 		w.Header().Set("Allow", "POST, GET, DELETE")
-		gate.WriteProblem(w, http.StatusMethodNotAllowed, "MCP takes POST, GET and DELETE")
+		judge.WriteProblem(w, http.StatusMethodNotAllowed, "MCP takes POST, GET and DELETE")
 	}
 }
 
@@ -158,16 +158,16 @@ const SessionHeader = "X-Tidemark-Session"
 
 // newConn is the gate of one connection. Whoever shares the token shares a conversation, unless the
 // client names one: taint must not be lost by connecting anew.
-func (r *Relay) newConn(u *upstream, machine, named string) (*gate.Conn, error) {
-	return gate.New(gate.Options{
+func (r *Relay) newConn(u *upstream, machine, named string) (*judge.Conn, error) {
+	return judge.New(judge.Options{
 		Server: u.Server, Port: r.o.Port, Pins: r.o.Pins, Memory: u.memory, Patience: r.o.Patience, Elicit: r.o.Elicit, Local: true,
 		Logger: r.o.Logger,
-		Origin: gate.Origin{Session: named, Owner: r.o.Owner, Gateway: true, Machine: machine},
+		Origin: judge.Origin{Session: named, Owner: r.o.Owner, Gateway: true, Machine: machine},
 	})
 }
 
 // find is the gate of a session; one that is not known begins here.
-func (u *upstream) find(id string, make func() (*gate.Conn, error)) (*gate.Conn, error) {
+func (u *upstream) find(id string, make func() (*judge.Conn, error)) (*judge.Conn, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if e := u.conns[id]; e != nil {
@@ -183,7 +183,7 @@ func (u *upstream) find(id string, make func() (*gate.Conn, error)) (*gate.Conn,
 }
 
 // begin remembers the gate of a session that the upstream has just made.
-func (u *upstream) begin(id string, conn *gate.Conn) {
+func (u *upstream) begin(id string, conn *judge.Conn) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.conns[id] == nil {
@@ -192,7 +192,7 @@ func (u *upstream) begin(id string, conn *gate.Conn) {
 }
 
 // Preconditions: mu is held.
-func (u *upstream) keep(id string, conn *gate.Conn) {
+func (u *upstream) keep(id string, conn *judge.Conn) {
 	u.conns[id] = u.order.PushFront(&session{id, conn})
 	for u.order.Len() > maxSessions {
 		oldest := u.order.Back()

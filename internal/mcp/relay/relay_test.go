@@ -17,7 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
@@ -39,7 +39,7 @@ func newGateway(t testing.TB, policy string, upstreams map[string]string, change
 		Patience: time.Nanosecond, MaxMessage: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 	}
 	for name, url := range upstreams {
-		o.Upstreams = append(o.Upstreams, relay.Upstream{Server: gate.Server{Name: name, URL: url}})
+		o.Upstreams = append(o.Upstreams, relay.Upstream{Server: judge.Server{Name: name, URL: url}})
 	}
 	for _, c := range changes {
 		c(&o)

@@ -90,7 +90,7 @@ func TestACallOfAClientThatIsGoneDoesNotRun(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
 	})
-	g := newGateway(t, "rules:\n  - {name: mine, tools: [up__send], effect: escalate}\n", map[string]string{"up": u.URL}, patientFor(time.Hour))
+	g := newGateway(t, "rules:\n  - {name: mine, tools: [up__send], effect: ask}\n", map[string]string{"up": u.URL}, patientFor(time.Hour))
 	for _, token := range []string{"", `,"_meta":{"progressToken":"p"}`} {
 		ctx, giveUp := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 )
 
@@ -77,7 +77,7 @@ func (x *exchange) back(reply []byte) {
 
 // news tells a client of what was accepted, on the stream on which it listens for that.
 func (x *exchange) news(ctx context.Context) {
-	if message, ok := gate.Listener(x.m); ok {
+	if message, ok := judge.Listener(x.m); ok {
 		x.conn.Watch(ctx, func() { _ = x.w.say(message) }) // a client that is gone is noticed elsewhere
 	}
 	if x.m != nil {
@@ -85,7 +85,7 @@ func (x *exchange) news(ctx context.Context) {
 	}
 	x.conn.Watch(ctx, func() { // the open stream of a session, which may be there before the client is ready
 		if x.conn.Listens() {
-			_ = x.w.say(gate.Changed()) // as above
+			_ = x.w.say(judge.Changed()) // as above
 		}
 	})
 }

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 )
 
 const actChallenge = Path + "/act/challenge"
@@ -21,7 +21,7 @@ func actSaid(r *http.Request) string {
 		sum := sha256.Sum256([]byte(text))
 		what += " " + hex.EncodeToString(sum[:])
 	}
-	return consent.SaidEnrol(r.PostForm.Get("do"), what)
+	return approvalproof.SaidEnrol(r.PostForm.Get("do"), what)
 }
 
 func (c *Console) actChallenge(v *visit) { c.ceremony(v, actSaid(v.r)) }
@@ -30,7 +30,7 @@ func (c *Console) actChallenge(v *visit) { c.ceremony(v, actSaid(v.r)) }
 // role; the proof is recorded.
 func (c *Console) proven(v *visit, role string) error {
 	want := c.keys.Required()
-	if want == consent.None {
+	if want == approvalproof.None {
 		if v.mayRule() || role == "approver" && v.mayApprove() {
 			return nil
 		}
@@ -46,7 +46,7 @@ func (c *Console) proven(v *visit, role string) error {
 	if err != nil {
 		return err
 	}
-	if role == "admin" && !v.mayRule() && (want != consent.Passkey || c.keys.RoleOf(kept.Key) != "admin") {
+	if role == "admin" && !v.mayRule() && (want != approvalproof.Passkey || c.keys.RoleOf(kept.Key) != "admin") {
 		return say(http.StatusForbidden, "Nothing was changed: this takes the role admin, of the session or of the key.")
 	}
 	v.key = c.keys.OwnerOf(kept.Key)
@@ -60,7 +60,7 @@ func (c *Console) actForm(v *visit, path, what string, parts ...h.Part) h.HTML {
 		h.A("method", "post"), h.A("action", path), h.A("data-form", "prove"), h.A("data-proof", string(want)),
 		h.A("data-url", actChallenge), h.A("data-token", v.Token(actChallenge)), c.token(v, path), hidden("what", what),
 	}
-	if want == consent.Typed {
+	if want == approvalproof.Typed {
 		all = append(all, h.El("label", h.Class("note"), h.T("Secret "),
 			h.El("input", h.A("type", "password"), h.A("name", "secret"), h.A("autocomplete", "off"))))
 	}
@@ -83,8 +83,11 @@ func choice(label, name, now string, options ...string) h.HTML {
 	list := h.List{h.A("name", name)}
 	for _, o := range options {
 		text := o
-		if o == "" {
+		switch o {
+		case "":
 			text = "any"
+		case "confirm":
+			text = "ask"
 		}
 		list = append(list, h.El("option", h.A("value", o), h.Flag("selected", o == now), h.T(text)))
 	}
@@ -94,12 +97,12 @@ func choice(label, name, now string, options ...string) h.HTML {
 // effectWord is a verdict as a word with its colour.
 func effectWord(effect string) h.HTML {
 	word := map[string]string{
-		"allow": "allowed", "confine": "in a box", "confirm": "held", "deny": "denied", "ask": "held", "restrict": "denied",
+		"allow": "allowed", "confine": "in a box", "confirm": "asked", "deny": "denied", "ask": "asked", "restrict": "denied",
 	}[effect]
 	if word == "" {
 		return h.El("span", h.T(effect))
 	}
-	class := map[string]string{"allowed": "allow-word", "in a box": "allow-word", "held": "confirm-word", "denied": "deny-word"}[word]
+	class := map[string]string{"allowed": "allow-word", "in a box": "allow-word", "asked": "confirm-word", "denied": "deny-word"}[word]
 	return h.El("strong", h.Class(class), h.T(word))
 }
 

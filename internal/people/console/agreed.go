@@ -4,24 +4,24 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/quorum"
 )
 
-// Electors say whose approval a question takes.
-type Electors interface {
-	tidemark.Electors
-	Needs(c tidemark.Case, agreed []string) quorum.Needs
+// ApproverRules say whose approval a question takes.
+type ApproverRules interface {
+	engine.ApproverRules
+	Needs(c engine.QuestionInfo, agreed []string) quorum.Needs
 }
 
 // agreedRow says how many people a question takes, who has agreed and who may, before anybody presses anything; nothing where one person
 // decides, whoever it is.
-func (c *Console) agreedRow(q *tidemark.Question) h.Part {
-	if c.electors == nil {
+func (c *Console) agreedRow(q *engine.Question) h.Part {
+	if c.approverRules == nil {
 		return h.List(nil)
 	}
-	n := c.electors.Needs(q.Case(c.now()), q.Agreed)
+	n := c.approverRules.Needs(q.Info(c.now()), q.Agreed)
 	if n.People <= 1 && n.Anyone {
 		return h.List(nil)
 	}
@@ -36,7 +36,7 @@ func (c *Console) agreedRow(q *tidemark.Question) h.Part {
 	switch {
 	case left == 0:
 	case len(n.May) == 0 && !n.Anyone:
-		text += "; nobody is left who may: deny it, or change approvals.rules"
+		text += "; nobody else may approve it: deny it, or change approvals.rules"
 	case len(n.May) == 0:
 	case len(n.Agreed) > 0:
 		text += fmt.Sprintf("; %d more of %s", left, strings.Join(n.May, ", "))
@@ -47,13 +47,13 @@ func (c *Console) agreedRow(q *tidemark.Question) h.Part {
 }
 
 // mayNot is why the approval of whoever is signed in would not count; "": it would, or it cannot be told before a key is touched.
-func (c *Console) mayNot(v *visit, q *tidemark.Question) string {
+func (c *Console) mayNot(v *visit, q *engine.Question) string {
 	role, _, _ := strings.Cut(v.By, ":")
-	if c.electors == nil || role != "approver" && role != "admin" {
+	if c.approverRules == nil || role != "approver" && role != "admin" {
 		return ""
 	}
-	if _, err := c.electors.Elect(q.Case(c.now()), v.By, q.Agreed); err != nil {
-		return strings.TrimPrefix(err.Error(), tidemark.ErrElector.Error()+": ")
+	if _, err := c.approverRules.Allows(q.Info(c.now()), v.By, q.Agreed); err != nil {
+		return strings.TrimPrefix(err.Error(), engine.ErrApprover.Error()+": ")
 	}
 	return ""
 }

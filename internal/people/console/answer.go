@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 )
 
 // voteOf reads the form of an answer. It is the same form when a key is asked to sign it.
-func voteOf(v *visit, q *tidemark.Question) (tidemark.Vote, error) {
+func voteOf(v *visit, q *engine.Question) (engine.Vote, error) {
 	f := v.r.PostForm
-	vote := tidemark.Vote{
+	vote := engine.Vote{
 		Session: q.Session, IDs: []string{q.ID}, By: v.by(), Via: "console", Reason: strings.TrimSpace(f.Get("note")),
 		Secret: f.Get("secret"),
 	}
@@ -96,7 +96,7 @@ func (c *Console) answer(v *visit) {
 	c.showQuestion(v, &q, status, notice)
 }
 
-func (c *Console) vote(ctx context.Context, v *visit, q *tidemark.Question) (notice string, err error) {
+func (c *Console) vote(ctx context.Context, v *visit, q *engine.Question) (notice string, err error) {
 	vote, err := voteOf(v, q)
 	if err != nil {
 		return "", err
@@ -105,9 +105,9 @@ func (c *Console) vote(ctx context.Context, v *visit, q *tidemark.Question) (not
 		return "", say(http.StatusConflict, "Nothing was changed: it is %s already%s.", q.State, outcome(q))
 	}
 	if v.r.PostForm.Get("seen") != seen(q) {
-		return "", say(http.StatusConflict, "Nothing was changed: the question is another than the one you saw. Read it again.")
+		return "", say(http.StatusConflict, "Nothing was changed: the question has changed since you saw it. Read it again.")
 	}
-	if vote.Approve && v.mayApprove() && keysOf(q) == "d" && c.keys.Required() == consent.None && v.r.PostForm.Get("sure") != "yes" {
+	if vote.Approve && v.mayApprove() && keysOf(q) == "d" && c.keys.Required() == approvalproof.None && v.r.PostForm.Get("sure") != "yes" {
 		v.sure = true
 		return "", say(http.StatusConflict, "Nothing was approved yet: this takes a second step. If you mean it, approve once more.")
 	}
@@ -115,7 +115,7 @@ func (c *Console) vote(ctx context.Context, v *visit, q *tidemark.Question) (not
 }
 
 // voteFor hands a vote to the monitor, as that of whoever proved it.
-func (c *Console) voteFor(ctx context.Context, v *visit, vote tidemark.Vote) (notice string, err error) {
+func (c *Console) voteFor(ctx context.Context, v *visit, vote engine.Vote) (notice string, err error) {
 	if vote.Approve {
 		if vote.Proof, err = readProof(v.r.PostForm.Get("proof")); err != nil {
 			return "", err
@@ -140,15 +140,15 @@ func (c *Console) voteFor(ctx context.Context, v *visit, vote tidemark.Vote) (no
 // mayApprove asks for the role where nothing else proves the person. A proof speaks for
 // itself: the monitor has it checked.
 func (c *Console) mayApprove(v *visit, p *event.Proof) error {
-	if c.keys.Required() != consent.None || v.mayApprove() {
+	if c.keys.Required() != approvalproof.None || v.mayApprove() {
 		return nil
 	}
 	if v.Idle {
 		return say(http.StatusForbidden,
-			"Nothing was approved: nothing was done here for half an hour. Sign in again with tidemark console.")
+			"Nothing was approved: this session was idle for half an hour. Sign in again with tidemark console.")
 	}
 	return say(http.StatusForbidden,
-		"Nothing was approved: this session reads and denies. Sign in with the approver's token, or enrol a passkey.")
+		"Nothing was approved: this session can only read and deny. Sign in with the approver's token, or enrol a passkey.")
 }
 
 // readProof is what a key signed, as the page sends it; nil: nothing was sent.
@@ -167,7 +167,8 @@ func readProof(text string) (*event.Proof, error) {
 		return nil, say(http.StatusBadRequest, "Nothing was approved: the answer of the key cannot be read.")
 	}
 	return &event.Proof{
-		Kind: string(consent.Passkey), Key: p.Key, Nonce: p.Nonce, Client: p.Client, Authenticator: p.Authenticator, Signature: p.Signature,
+		Kind: string(approvalproof.Passkey), Key: p.Key, Nonce: p.Nonce, Client: p.Client,
+		Authenticator: p.Authenticator, Signature: p.Signature,
 	}, nil
 }
 
@@ -180,13 +181,13 @@ func (c *Console) challenge(v *visit) {
 	}
 	vote, err := voteOf(v, &q)
 	if err == nil && v.r.PostForm.Get("seen") != seen(&q) {
-		err = say(http.StatusConflict, "The question is another than the one you saw. Read it again.")
+		err = say(http.StatusConflict, "The question has changed since you saw it. Read it again.")
 	}
 	if err != nil {
 		c.wrong(v, err)
 		return
 	}
-	said, err := vote.Said([]tidemark.Asked{{ID: q.ID, Digest: q.Digest}})
+	said, err := vote.Said([]engine.Asked{{ID: q.ID, Digest: q.Digest}})
 	if err != nil {
 		c.wrong(v, err)
 		return
@@ -214,6 +215,6 @@ func (c *Console) json(v *visit, status int, out any) {
 }
 
 // answered is what a script gets: the card as it is now, and the sentence.
-func (c *Console) answered(v *visit, q *tidemark.Question, status int, notice string) {
+func (c *Console) answered(v *visit, q *engine.Question, status int, notice string) {
 	c.json(v, status, map[string]any{"id": q.ID, "state": q.State, "notice": notice, "html": c.card(v, q, false).String()})
 }

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	"github.com/tidemark/tidemark/internal/approval"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/policy"
 )
 
 // answerForm is what goes with an answer, and the answers: deny, and approve where the session or a proof may. The buttons
 // stand beside the form, so that they stay in reach.
-func (c *Console) answerForm(v *visit, q *tidemark.Question, shown string, whole bool) (form, buttons h.HTML) {
+func (c *Console) answerForm(v *visit, q *engine.Question, shown string, whole bool) (form, buttons h.HTML) {
 	path, id := "/console/q/"+q.ID, "f-"+q.ID
 	want := c.keys.Required()
 	parts := h.List{
@@ -26,7 +26,7 @@ func (c *Console) answerForm(v *visit, q *tidemark.Question, shown string, whole
 	if v.sure {
 		parts = append(parts, hidden("sure", "yes"))
 	}
-	if want == consent.Passkey {
+	if want == approvalproof.Passkey {
 		parts = append(parts, h.A("data-proof", string(want)), h.A("data-url", path+"/challenge"), h.A("data-token",
 			v.Token(path+"/challenge")), h.El("noscript", h.El("p", h.T("A passkey needs JavaScript; denying does not."))))
 	}
@@ -35,22 +35,22 @@ func (c *Console) answerForm(v *visit, q *tidemark.Question, shown string, whole
 			h.T(fmt.Sprintf("%d calls were approved here in the last ten minutes. "+
 				"A rule that asks so often may be the thing to change.", n))))
 	}
-	if want == consent.Typed {
+	if want == approvalproof.Typed {
 		parts = append(parts, h.El("label", h.Class("note"), h.T("Secret, to approve "),
 			h.El("input", h.A("type", "password"), h.A("name", "secret"), h.A("autocomplete", "off"))))
 	}
 	list := h.List{h.Class("buttons"), h.El("p", h.Class("problem"), h.A("role", "alert")),
 		h.El("button", h.A("form", id), h.A("name", "do"), h.A("value", "deny"), h.Class("deny"),
 			h.A("aria-keyshortcuts", "d"), h.T("Deny"))}
-	if want == consent.None && !v.mayApprove() {
+	if want == approvalproof.None && !v.mayApprove() {
 		return h.El("form", parts...), h.El("div", append(list, h.El("p", h.Class("quiet"),
-			h.T("Approving takes the approver's token or an enrolled passkey: this session reads and denies.")))...)
+			h.T("Approving takes the approver's token or an enrolled passkey: this session can only read and deny.")))...)
 	}
 	if off := c.offFor(v, q); off != nil {
 		return h.El("form", parts...), h.El("div", append(list, off...)...)
 	}
 	by := ""
-	if want == consent.Passkey {
+	if want == approvalproof.Passkey {
 		by = " with passkey"
 	}
 	first := "Approve once" + by
@@ -66,7 +66,7 @@ func (c *Console) answerForm(v *visit, q *tidemark.Question, shown string, whole
 }
 
 // offFor is the button of somebody who may not approve this, with the reason; nil: they may.
-func (c *Console) offFor(v *visit, q *tidemark.Question) h.List {
+func (c *Console) offFor(v *visit, q *engine.Question) h.List {
 	switch {
 	case c.mayNot(v, q) != "":
 		return h.List{offButton(c.mayNot(v, q))}
@@ -77,7 +77,7 @@ func (c *Console) offFor(v *visit, q *tidemark.Question) h.List {
 }
 
 // wider are the answers that open more than this call. What each opens stands above.
-func wider(q *tidemark.Question, by string) h.Part {
+func wider(q *engine.Question, by string) h.Part {
 	rows := h.List{h.Class("similar"), h.El("summary", h.T("Approve more than this call…"))}
 	for _, more := range []struct{ do, what, opens string }{
 		{"task", "for this task", q.Task}, {"always", "always", q.Always}, {"reads", "and that the tool only reads", q.Reads},
@@ -92,18 +92,18 @@ func wider(q *tidemark.Question, by string) h.Part {
 
 // similar opens further calls for some minutes: the target stays as it is unless it is freed
 // by name.
-func similar(q *tidemark.Question) h.HTML {
+func similar(q *engine.Question) h.HTML {
 	if q.Kind == policy.KindDanger {
 		return h.El("p", h.Class("quiet"), h.T("Dangerous calls cannot be approved in advance."))
 	}
 	rows := h.List{
 		h.El("p", h.T("Or similar calls for a while, with the button Approve once:")),
-		h.El("label", h.T("For so many minutes (0: this call only) "),
+		h.El("label", h.T("For this many minutes (0: this call only) "),
 			h.El("input", h.A("type", "number"), h.A("name", "minutes"), h.A("value", "0"), h.A("min", "0"), h.A("max", "1440"))),
-		h.El("label", h.T("At most so many calls (0: as many as come) "), h.El("input", h.A("type", "number"),
+		h.El("label", h.T("At most this many calls (0: no limit) "), h.El("input", h.A("type", "number"),
 			h.A("name", "calls"), h.A("value", "5"), h.A("min", "0"), h.A("max", strconv.Itoa(approval.MaxCalls)))),
 		h.El("p", h.T("Opens "), foreign(q.Opens),
-			h.T(". Everything else stays as it is in this call. To free an argument, say what it may be (* stands for anything):")),
+			h.T(". All other arguments stay as in this call. To let one vary, say what it may be (* stands for anything):")),
 	}
 	for i, leaf := range strictjson.Flat(q.Args) {
 		if i == 12 {

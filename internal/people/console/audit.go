@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/reports/records"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/reports/recordsearch"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // auditFields are the names of the filter in the address.
@@ -22,13 +22,13 @@ var auditFields = []string{"kind", "session", "tool", "effect", "rule", "person"
 
 // auditFilterOf is which records a person wants to see. It stands in the address, so that it
 // can be sent on.
-func auditFilterOf(q url.Values) records.Filter {
-	f := records.Filter{
+func auditFilterOf(q url.Values) recordsearch.Filter {
+	f := recordsearch.Filter{
 		Kind: q.Get("kind"), Prefix: q.Get("session"), Tool: q.Get("tool"), Effect: q.Get("effect"), Rule: q.Get("rule"),
 		Person: q.Get("person"), Via: q.Get("via"), Text: q.Get("text"),
 	}
-	f.From, _ = records.Time(q.Get("from"), false) // the form's own; anything else is none
-	f.To, _ = records.Time(q.Get("to"), true)
+	f.From, _ = recordsearch.Time(q.Get("from"), false) // the form's own; anything else is none
+	f.To, _ = recordsearch.Time(q.Get("to"), true)
 	f.Before, _ = strconv.ParseInt(q.Get("before"), 10, 64)
 	return f
 }
@@ -64,7 +64,7 @@ func (c *Console) showAudit(v *visit, check *Verified) {
 	body := h.List{
 		h.El("h1", h.T("Audit")),
 		h.El("p", h.T(fmt.Sprintf("%d records, head ", head.Records)), h.El("code", h.T(fmt.Sprintf("%d:%s", head.Batch, head.Hash))),
-			h.T(". Written down elsewhere it proves that nothing before it was changed.")),
+			h.T(". Keep this hash elsewhere: it proves later that no older record was changed.")),
 		verifiedNote(check), auditForm(q),
 		h.El("p", h.Class("pages"), h.El("a", h.A("href", query("/console/audit/verify", q, "before", "")), h.T("Verify the log")),
 			h.El("a", h.A("href", query("/console/audit/export", q, "format", "ndjson")), h.T("Export as NDJSON")),
@@ -118,9 +118,9 @@ func auditForm(q url.Values) h.HTML {
 		h.El("button", h.T("Filter")))...)
 }
 
-func (c *Console) recordTable(rows []records.Row) h.HTML {
+func (c *Console) recordTable(rows []recordsearch.Row) h.HTML {
 	if len(rows) == 0 {
-		return h.El("p", h.Class("empty"), h.T("No record fits. Drop a filter: the text and the dates are the narrowest."))
+		return h.El("p", h.Class("empty"), h.T("No record matches. Remove a filter, the text or the dates first."))
 	}
 	var lines h.List
 	for i := range rows {
@@ -253,7 +253,7 @@ func (x *exporter) first(used map[string]string) {
 	_, _ = fmt.Fprintf(x.v.w, "%s\n", raw) // a browser that is gone cannot be told
 }
 
-func (x *exporter) row(r *records.Row) {
+func (x *exporter) row(r *recordsearch.Row) {
 	at := time.Unix(0, r.Entry.Time).UTC().Format(time.RFC3339Nano)
 	if x.asCSV {
 		_ = x.csv.Write([]string{

@@ -8,14 +8,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // seen is the hash of what a card shows: an answer counts for that and nothing else.
-func seen(q *tidemark.Question) string {
+func seen(q *engine.Question) string {
 	shown := *q
 	shown.Code, shown.State, shown.By, shown.Note, shown.Answered, shown.Abandoned = "", "", "", "", time.Time{}, false
 	raw, err := strictjson.Marshal(&shown)
@@ -28,7 +28,7 @@ func seen(q *tidemark.Question) string {
 
 // sentence is what would happen, in words, with what is not from the user marked in it; where nobody looked at what the call
 // does, it is what is asked.
-func sentenceOf(q *tidemark.Question) h.HTML {
+func sentenceOf(q *engine.Question) h.HTML {
 	would := q.Would()
 	if would == "" {
 		would = q.Prompt
@@ -44,7 +44,7 @@ func sentenceOf(q *tidemark.Question) h.HTML {
 }
 
 // reason is what the first paragraph says after that.
-func reason(q *tidemark.Question) h.Part {
+func reason(q *engine.Question) h.Part {
 	rest, found := strings.CutPrefix(q.Prompt, q.Would()+". ")
 	if !found || q.Would() == "" {
 		return h.List(nil)
@@ -53,7 +53,7 @@ func reason(q *tidemark.Question) h.Part {
 }
 
 // headline names a call in a line.
-func headline(q *tidemark.Question) h.HTML {
+func headline(q *engine.Question) h.HTML {
 	if would := q.Would(); would != "" {
 		return h.El("bdi", h.Class("prose"), h.T(clean(cut(would, 200))))
 	}
@@ -62,7 +62,7 @@ func headline(q *tidemark.Question) h.HTML {
 
 // card is one question: what would happen, the call whole, why it is asked and where that comes from, the user's words, and
 // what a yes opens; then the answers, which stay in reach.
-func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
+func (c *Console) card(v *visit, q *engine.Question, whole bool) h.HTML {
 	if !q.Pending() {
 		return c.closedCard(q)
 	}
@@ -76,7 +76,7 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 	id, shown := "q-"+q.ID, seen(q)
 	title := h.Part(sentenceOf(q))
 	if !whole {
-		title = c.drawn.of("title "+shown, whole, func() h.HTML { return h.El("a", h.A("href", "/console/q/"+q.ID), sentenceOf(q)) })
+		title = c.htmlCache.of("title "+shown, whole, func() h.HTML { return h.El("a", h.A("href", "/console/q/"+q.ID), sentenceOf(q)) })
 	}
 	var gone h.Attr
 	if q.Abandoned {
@@ -92,13 +92,13 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 				h.El("span", h.Class("left"), h.T(left(q.TimeLeft()))), h.T(" left"),
 				h.El("span", h.Class("waits"), h.T(" · nobody waits")), tick(q, whole))),
 		abandoned(q, whole),
-		c.drawn.of(shown, whole, func() h.HTML { return h.Join(callOf(q), evidence(q)) }),
+		c.htmlCache.of(shown, whole, func() h.HTML { return h.Join(callOf(q), evidence(q)) }),
 		c.agreedRow(q), form, buttons)
 }
 
-// drawn remembers what is the same on everybody's card of a question, by the hash of what it shows (seen): with many open
-// pages each question is drawn once.
-type drawn struct {
+// htmlCache holds the HTML that is the same on everybody's card of a question, by the hash of what it shows (seen): with many
+// open pages each question is rendered once.
+type htmlCache struct {
 	mu    sync.Mutex
 	parts map[string]h.HTML // guarded by mu
 }
@@ -106,9 +106,9 @@ type drawn struct {
 // maxDrawn bounds what is remembered: more are not on a page.
 const maxDrawn = 4 * maxCards
 
-// of is the part with this hash, which is drawn where nobody has. The page of one question says more than the list, and
-// is drawn each time.
-func (d *drawn) of(shown string, whole bool, draw func() h.HTML) h.HTML {
+// of returns the part with this hash and renders it where it is not cached. The page of one question says more than the list, and
+// is rendered each time.
+func (d *htmlCache) of(shown string, whole bool, draw func() h.HTML) h.HTML {
 	if whole || strings.HasSuffix(shown, " ") || shown == "" { // what has no hash is known by nothing
 		return draw()
 	}
@@ -130,16 +130,16 @@ func (d *drawn) of(shown string, whole bool, draw func() h.HTML) h.HTML {
 
 // abandoned says on the page of a question what it means that nobody waits for it any more. In
 // the list a word has to do: nothing there may grow under the pointer.
-func abandoned(q *tidemark.Question, whole bool) h.Part {
+func abandoned(q *engine.Question, whole bool) h.Part {
 	if !q.Abandoned || !whole {
 		return h.List(nil)
 	}
-	return h.El("p", h.Class("quiet"), h.El("strong", h.T("Nobody waits: ")), h.T(tidemark.NobodyWaits+"."))
+	return h.El("p", h.Class("quiet"), h.El("strong", h.T("Nobody waits: ")), h.T(engine.NobodyWaits+"."))
 }
 
 // keysOf says which answers a single key may give: a yes only to what may be approved with others (Question.Apart). The rest
 // takes the button, and a second step.
-func keysOf(q *tidemark.Question) string {
+func keysOf(q *engine.Question) string {
 	if q.Apart() != "" {
 		return "d"
 	}
@@ -147,7 +147,7 @@ func keysOf(q *tidemark.Question) string {
 }
 
 // closedCard is one line in the place of a card that was answered.
-func (c *Console) closedCard(q *tidemark.Question) h.HTML {
+func (c *Console) closedCard(q *engine.Question) h.HTML {
 	return h.El("article", h.Class("card closed"), h.A("id", "q-"+q.ID), h.A("data-id", q.ID), h.A("data-state", q.State),
 		h.A("tabindex", "-1"),
 		h.El("p", h.El("strong", h.Class("state "+q.State), h.T(q.State)), h.T(" "), h.El("a", h.A("href", "/console/q/"+q.ID),
@@ -156,7 +156,7 @@ func (c *Console) closedCard(q *tidemark.Question) h.HTML {
 }
 
 // outcome says who answered, when and with which words.
-func outcome(q *tidemark.Question) string {
+func outcome(q *engine.Question) string {
 	if q.State == "expired" {
 		return ": nobody answered in time. It was not denied, and did not run"
 	}

@@ -24,21 +24,21 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/alarm"
-	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/oidc"
-	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/tally"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // Log is what the pages read.
@@ -51,24 +51,24 @@ type Log interface {
 
 // Options are what the console needs. Monitor, Log, Feed, Desk, Keys and Logger are required.
 type Options struct {
-	Monitor *tidemark.Monitor
+	Monitor *engine.Monitor
 	Log     Log
 	Feed    *notify.Store
 	Desk    *signin.Desk
-	Keys    *consent.Keeper
+	Keys    *approvalproof.Keeper
 	Logger  *slog.Logger
 	Now     func() time.Time
 	Hosts   []string // names besides the loopback ones, behind a TLS proxy
 	Version string
 	Offices Offices
-	Counts  *tally.Tally   // what reports are made from; nil: some of its own
-	People  *roster.Roster // those with a token of their own; nil: nobody
-	Alarms  *alarm.Book    // what was noticed about hosts; nil: nobody looks
+	Counts  *tally.Tally     // what reports are made from; nil: some of its own
+	People  *accounts.Roster // those with a token of their own; nil: nobody
+	Alarms  *alarm.Book      // what was noticed about hosts; nil: nobody looks
 	// Sees says what somebody, as the log names them, may look into; nil: everything.
 	Sees func(by string) sight.Sight
-	// Electors say whose approval counts; nil: whoever may approve decides alone.
-	Electors Electors
-	Pins     *pins.Keeper // what MCP servers looked like when they were accepted; nil: nobody keeps it
+	// Approvers say whose approval counts; nil: whoever may approve decides alone.
+	Approvers ApproverRules
+	Pins      *pins.Keeper // what MCP servers looked like when they were accepted; nil: nobody keeps it
 
 	Provider *oidc.Provider  // where people can sign in too; nil: nowhere
 	Push     *webpush.Sender // tells browsers; nil: none are told
@@ -76,31 +76,31 @@ type Options struct {
 
 // Console serves the pages. It is safe for concurrent use.
 type Console struct {
-	monitor *tidemark.Monitor
-	log     Log
-	feed    *notify.Store
-	desk    *signin.Desk
-	keys    *consent.Keeper
-	logger  *slog.Logger
-	now     func() time.Time
-	guard   *guard.Guard
-	version string
-	offices Offices
-	counts  *tally.Tally
-	people  *roster.Roster
-	pins    *pins.Keeper
-	alarms  *alarm.Book
+	monitor    *engine.Monitor
+	log        Log
+	feed       *notify.Store
+	desk       *signin.Desk
+	keys       *approvalproof.Keeper
+	logger     *slog.Logger
+	now        func() time.Time
+	sameOrigin *sameorigin.Guard
+	version    string
+	offices    Offices
+	counts     *tally.Tally
+	people     *accounts.Roster
+	pins       *pins.Keeper
+	alarms     *alarm.Book
 
-	electors Electors
-	sees     func(by string) sight.Sight
-	history  *definitions.Book // how tools came to be described as they are
-	oidc     *oidc.Provider
-	push     *webpush.Sender
-	assets   assets
-	mux      *http.ServeMux
-	queue    *waiting.Queue
-	hurry    hurry
-	drawn    drawn
+	approverRules ApproverRules
+	sees          func(by string) sight.Sight
+	history       *definitions.Book // how tools came to be described as they are
+	oidc          *oidc.Provider
+	push          *webpush.Sender
+	assets        assets
+	mux           *http.ServeMux
+	queue         *waiting.Queue
+	hurry         hurry
+	htmlCache     htmlCache
 
 	keepAlive time.Duration // between two signs of life on an idle stream
 }
@@ -110,7 +110,7 @@ func New(o Options) (*Console, error) {
 	if o.Monitor == nil || o.Log == nil || o.Feed == nil || o.Desk == nil || o.Keys == nil || o.Logger == nil {
 		return nil, errors.New("new console: monitor, log, feed, desk, keys and logger are needed")
 	}
-	g, err := guard.New(o.Hosts)
+	g, err := sameorigin.New(o.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("new console: %w", err)
 	}
@@ -126,8 +126,8 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
-		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, alarms: o.Alarms, oidc: o.Provider,
-		electors: o.Electors, sees: o.Sees, push: o.Push,
+		sameOrigin: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, alarms: o.Alarms, oidc: o.Provider,
+		approverRules: o.Approvers, sees: o.Sees, push: o.Push,
 		history: definitions.New(o.Log), counts: o.Counts,
 		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
 	}

@@ -3,7 +3,7 @@ package console
 import (
 	"strings"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 )
 
 // maxDiff bounds the lines of a text that are compared.

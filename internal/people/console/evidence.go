@@ -7,11 +7,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/question"
 )
 
@@ -20,7 +20,7 @@ func row(name, class string, parts ...h.Part) h.HTML {
 }
 
 // lacking are the values that are asked about, as the page shows them: those of one place of the call, or all of them.
-func lacking(q *tidemark.Question, path string) (out []string) {
+func lacking(q *engine.Question, path string) (out []string) {
 	for _, v := range q.Values {
 		if v.Lacks && v.Path != "" && len(v.Value) > 1 && (path == "" || question.At(v.Path, path)) {
 			out = append(out, v.Value, text.Visible(v.Value), strings.Trim(text.Shown(v.Value), "“”"))
@@ -95,7 +95,7 @@ var classes = map[string]string{
 var after = []string{"The rest", question.NotRead}
 
 // evidence are the paragraphs every surface shows, below the call, in their order.
-func evidence(q *tidemark.Question) h.HTML {
+func evidence(q *engine.Question) h.HTML {
 	values := lacking(q, "")
 	var first, said, opens, more h.List
 	for _, l := range q.Lines()[1:] {
@@ -189,7 +189,7 @@ const (
 )
 
 // callOf is the call itself, open: the tool, and each value by its name. Names and values are in cells of their own.
-func callOf(q *tidemark.Question) h.HTML {
+func callOf(q *engine.Question) h.HTML {
 	rows := h.List{h.Class("call"), row("Call", "", h.El("code", h.T(clean(text.Visible(q.Tool)))))}
 	leaves := strictjson.Flat(q.Args)
 	slices.SortStableFunc(leaves, func(a, b strictjson.Leaf) int { return cmp.Compare(isLong(a.Text), isLong(b.Text)) }) // texts last
@@ -217,7 +217,7 @@ const (
 )
 
 // tall reports whether a call fills a phone: then what decides stands before it there.
-func tall(q *tidemark.Question) bool {
+func tall(q *engine.Question) bool {
 	lines := 0
 	for _, leaf := range strictjson.Flat(q.Args) {
 		lines += 1 + len(leaf.Path)/phoneSigns
@@ -276,5 +276,5 @@ func value(v event.Shown) h.HTML {
 
 // beside is where a value comes from and what it could be taken for, as every surface says it.
 func beside(v event.Shown) string {
-	return strings.TrimPrefix(tidemark.Whence(v), tidemark.Whence(event.Shown{Path: v.Path, Value: v.Value, Why: v.Why}))
+	return strings.TrimPrefix(engine.EvidenceLine(v), engine.EvidenceLine(event.Shown{Path: v.Path, Value: v.Value, Why: v.Why}))
 }

@@ -6,15 +6,15 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
 const sessionActPath = Path + "/session/act"
 
 // floods are the sessions of which many calls wait, each as one thing. The stream sends them anew as they change.
-func (c *Console) floods(v *visit, list []tidemark.Question) h.HTML {
+func (c *Console) floods(v *visit, list []engine.Question) h.HTML {
 	var out h.List
 	for _, f := range waiting.Floods(list) {
 		out = append(out, h.El("form", h.A("method", "post"), h.A("action", sessionActPath), h.Class("banner flood"),
@@ -33,7 +33,7 @@ func (c *Console) denyAll(ctx context.Context, v *visit, session string) error {
 	if err != nil {
 		return err
 	}
-	vote := tidemark.Vote{Session: session, By: v.by(), Via: "console", Reason: strings.TrimSpace(v.r.PostForm.Get("note"))}
+	vote := engine.Vote{Session: session, By: v.by(), Via: "console", Reason: strings.TrimSpace(v.r.PostForm.Get("note"))}
 	for i := range list {
 		if list[i].Session == session {
 			vote.IDs = append(vote.IDs, list[i].ID)

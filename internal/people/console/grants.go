@@ -3,8 +3,8 @@ package console
 import (
 	"net/http"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 const grantsPath = Path + "/grants"
@@ -38,14 +38,14 @@ func (c *Console) grantsPage(v *visit) {
 		}
 	}
 	body := h.List{h.El("h1", h.T("Given")), h.El("p", h.Class("quiet"),
-		h.T("What runs unasked: what your answers have opened besides the calls they were about, and what the policy gives."))}
+		h.T("What runs without asking you: what your approvals allow beyond the calls they were about, and what the policy allows."))}
 	if unknown != nil {
 		c.logger.Error("what was allowed for good cannot be counted", "error", unknown)
 		body = append(body, h.El("p", h.Class("banner"),
-			h.T("How often what holds always was used cannot be told: the log cannot be counted.")))
+			h.T("How often permanent grants were used is not known: the log could not be read.")))
 	}
 	if len(list) == 0 {
-		body = append(body, h.El("p", h.Class("empty"), h.T("Nothing is open: every yes was for one call.")))
+		body = append(body, h.El("p", h.Class("empty"), h.T("No grants: every approval was for one call.")))
 	} else {
 		body = append(body, h.El("ul", append(h.List{h.Class("given")}, list...)...))
 	}
@@ -57,7 +57,7 @@ func (c *Console) grantsPage(v *visit) {
 }
 
 // grantLine is one of them: what it opens, for how long, how often yet, when it was used, who gave it.
-func (c *Console) grantLine(v *visit, session string, g *tidemark.GrantView) h.HTML {
+func (c *Console) grantLine(v *visit, session string, g *engine.GrantView) h.HTML {
 	kind := "for a while"
 	switch {
 	case g.Always:
@@ -89,12 +89,12 @@ func (c *Console) grantLine(v *visit, session string, g *tidemark.GrantView) h.H
 	}
 	opens := h.El("p", h.El("bdi", h.Class("prose"), h.T(clean(cut(g.Opens, maxShown)))))
 	if g.File != "" {
-		return h.El("li", opens, h.El("p", append(facts, h.T(" · it stands in "), foreign(g.File), h.T(", and ends with its lines"))...))
+		return h.El("li", opens, h.El("p", append(facts, h.T(" · to end it, take its lines out of "), foreign(g.File))...))
 	}
 	return h.El("li", opens, h.El("p", facts...),
 		h.El("form", h.A("method", "post"), h.A("action", sessionActPath), c.token(v, sessionActPath),
 			hidden("what", session), hidden("grant", g.ID), hidden("back", "given"),
-			h.El("button", h.A("name", "do"), h.A("value", "revoke"), h.T("Take it back"))))
+			h.El("button", h.A("name", "do"), h.A("value", "revoke"), h.T("End it"))))
 }
 
 // times says how often something happened.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/outbound"
+	"github.com/tidemark/tidemark/internal/base/sameorigin"
 )
 
 // contentRules let nothing run, load or frame but what we serve ourselves.
@@ -32,7 +32,7 @@ func headers(h http.Header) {
 // serve is the one entrance.
 func (c *Console) serve(w http.ResponseWriter, r *http.Request) {
 	headers(w.Header())
-	if no := c.guard.Check(r); no != nil {
+	if no := c.sameOrigin.Check(r); no != nil {
 		c.fail(w, r, no.Status, no.Text)
 		return
 	}
@@ -80,7 +80,7 @@ func scheme(r *http.Request) string {
 
 func onThisMachine(r *http.Request) bool {
 	name := hostName(r.Host)
-	return name == guard.ConsoleName || outbound.Local(name)
+	return name == sameorigin.ConsoleName || outbound.Local(name)
 }
 
 // numeric reports whether the console was reached by an address of this machine: keys are
@@ -92,9 +92,9 @@ func numeric(host string) bool {
 // named is the same place under its name.
 func named(host string) string {
 	if _, port, err := net.SplitHostPort(host); err == nil {
-		return net.JoinHostPort(guard.ConsoleName, port)
+		return net.JoinHostPort(sameorigin.ConsoleName, port)
 	}
-	return guard.ConsoleName
+	return sameorigin.ConsoleName
 }
 
 func hostName(hostport string) string {

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/tally"
 )
@@ -31,7 +31,7 @@ func (c *Console) healthPage(v *visit) {
 		defer cancel()
 		found, err := c.offices.Doctor(ctx)
 		if err != nil {
-			note = h.El("p", h.Class("banner bad"), h.T("The examination did not end: "), foreign(err.Error()))
+			note = h.El("p", h.Class("banner bad"), h.T("The examination did not finish: "), foreign(err.Error()))
 		}
 		list = append(list, found...)
 	} else {
@@ -55,13 +55,13 @@ func (c *Console) healthPage(v *visit) {
 // approvalFinding says who could approve.
 func (c *Console) approvalFinding() Finding {
 	switch c.keys.Required() {
-	case consent.Passkey:
+	case approvalproof.Passkey:
 		if len(c.keys.State().Keys) == 0 {
 			return Finding{"broken", "approvals", "a passkey is required and none is enrolled: nothing can be approved",
 				"enrol one on the page Keys"}
 		}
 		return Finding{"good", "approvals", fmt.Sprintf("take one of %d passkeys, at every door", len(c.keys.State().Keys)), ""}
-	case consent.Typed:
+	case approvalproof.Typed:
 		return Finding{"limit", "approvals",
 			"take a typed secret, whose hash lies in the log: worth something only where the server runs as another user",
 			"enrol a passkey"}

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 )
 
@@ -69,7 +69,7 @@ func (c *Console) historyPage(v *visit) {
 		body = append(body, h.El("p", h.Class("empty"), h.T("Nobody has described such a tool yet: an MCP server behind Tidemark does, "+
 			"and a host that sends definitions. Until then tools are taken for what their names say.")))
 	case f.Tool == "":
-		body = append(body, h.El("p", h.T("What changed last comes first. Of hosts each text is told once, by when it first came.")),
+		body = append(body, h.El("p", h.T("The latest change comes first. A text sent by several hosts is listed once, under the first.")),
 			h.El("form", h.A("method", "get"), h.A("action", historyPath), h.Class("filters"), field("Find", "find", f.Find),
 				hidden("server", f.Server), h.El("button", h.T("Filter"))), c.historyRows(all))
 	default:
@@ -126,7 +126,7 @@ func (c *Console) historyOf(x *definitions.History, left *int) h.HTML {
 		parts = append(parts, c.textOf(&x.Versions[i], left))
 	}
 	if n := x.Seen - len(x.Versions); n > 0 {
-		parts = append(parts, h.El("p", h.Class("quiet"), h.T(fmt.Sprintf("%d older texts are not told here; the log has them.", n))))
+		parts = append(parts, h.El("p", h.Class("quiet"), h.T(fmt.Sprintf("%d older texts are not shown here; the log has them.", n))))
 	}
 	return h.El("section", parts...)
 }
@@ -139,7 +139,7 @@ func (c *Console) textOf(v *definitions.Version, left *int) h.HTML {
 	}
 	if *left -= len(v.Diff); *left < 0 {
 		return h.El("article", append(parts, h.El("p", h.Class("quiet"),
-			h.T("What it changed is too much for this page: tidemark tools history shows it.")))...)
+			h.T("The change is too long for this page: tidemark tools history shows it.")))...)
 	}
 	return h.El("article", append(parts, definitionDiff(v.Diff))...)
 }
@@ -148,7 +148,7 @@ func (c *Console) textOf(v *definitions.Version, left *int) h.HTML {
 func (c *Console) stateOf(v *definitions.Version) h.Part {
 	switch v.State {
 	case "first":
-		return h.T("Taken without a person: it was the first time that the server was used.")
+		return h.T("Accepted without asking: it was the first time that the server was used.")
 	case "hidden":
 		return h.El("strong", h.Class("confirm-word"), h.T("Hidden from agents: nobody has answered."))
 	case "accepted", "denied":
@@ -159,5 +159,5 @@ func (c *Console) stateOf(v *definitions.Version) h.Part {
 		out := h.List{word, h.T(" by "), foreign(v.By), h.T(", "), foreign(v.Via), h.T(", "), c.ago(v.Answered), h.T(". ")}
 		return append(out, quotedIf(v.Note))
 	}
-	return h.T("Told by the host: nobody accepts what a host says of its tools, and calls are judged by it.")
+	return h.T("Sent by the host: a host's descriptions need no acceptance, and calls are judged by them.")
 }

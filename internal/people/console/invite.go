@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 )
 
 // keyless reports whether somebody signed in under a name has no key where approving takes one. Who came without a name may have one in
 // their pocket.
 func (c *Console) keyless(v *visit) bool {
 	_, name, ok := strings.Cut(v.By, ":")
-	if !ok || name == "" || c.keys.Required() != consent.Passkey {
+	if !ok || name == "" || c.keys.Required() != approvalproof.Passkey {
 		return false
 	}
 	state := c.keys.State()
@@ -68,7 +68,7 @@ func (c *Console) approvers() []string {
 		return nil
 	}
 	for _, p := range c.people.List() {
-		if p.Role != roster.AgentRole && p.Role != "reader" {
+		if p.Role != accounts.AgentRole && p.Role != "reader" {
 			out = append(out, p.By())
 		}
 	}
@@ -76,7 +76,7 @@ func (c *Console) approvers() []string {
 }
 
 // inviteSection lets key holders invite, shows who is invited, and makes recovery codes.
-func (c *Console) inviteSection(v *visit, state consent.State) h.Part {
+func (c *Console) inviteSection(v *visit, state approvalproof.State) h.Part {
 	if len(state.Keys) == 0 {
 		return h.List(nil)
 	}
@@ -121,7 +121,7 @@ func (c *Console) keyForm(v *visit, do, what, text string) h.HTML {
 
 func (c *Console) proveForm(v *visit, do string, parts ...h.Part) h.HTML {
 	all := h.List{
-		h.A("method", "post"), h.A("action", keysPath), h.A("data-form", "prove"), h.A("data-proof", string(consent.Passkey)),
+		h.A("method", "post"), h.A("action", keysPath), h.A("data-form", "prove"), h.A("data-proof", string(approvalproof.Passkey)),
 		h.A("data-url", keysPath+"/challenge"), h.A("data-token", v.Token(keysPath+"/challenge")),
 		c.token(v, keysPath), hidden("do", do),
 	}
@@ -129,9 +129,9 @@ func (c *Console) proveForm(v *visit, do string, parts ...h.Part) h.HTML {
 }
 
 // enrolOpen says what a further key is asked for: nothing where an invitation stands, a code where the key is lost, else a key.
-func (c *Console) enrolOpen(v *visit, state consent.State) (parts h.List, ok bool) {
+func (c *Console) enrolOpen(v *visit, state approvalproof.State) (parts h.List, ok bool) {
 	role, name, _ := strings.Cut(v.By, ":")
-	asked := h.A("data-proof", string(consent.Passkey))
+	asked := h.A("data-proof", string(approvalproof.Passkey))
 	if name == "" || role != "approver" && role != "admin" {
 		return h.List{asked, h.El("p", h.Class("quiet"), h.T("A key that is enrolled is asked first."))}, true
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 )
 
 const keysPath = Path + "/keys"
@@ -27,17 +27,17 @@ func (c *Console) showKeys(v *visit, status int, note string) {
 	c.page(v, status, "Keys", append(body, c.peopleSection(v), c.pushSection(v), c.signInTable(v))...)
 }
 
-func wantText(w consent.Want) string {
+func wantText(w approvalproof.Want) string {
 	switch w {
-	case consent.Passkey:
+	case approvalproof.Passkey:
 		return "Approving takes a passkey, at every door: console, command line, API and chat. Denying never does."
-	case consent.Typed:
+	case approvalproof.Typed:
 		return "Approving takes the typed secret. It is worth something only where the server runs as another user than the agents."
 	}
 	return "Approving takes the approver's token and nothing else. With a passkey a stolen token approves nothing."
 }
 
-func (c *Console) keyTable(v *visit, state *consent.State) h.HTML {
+func (c *Console) keyTable(v *visit, state *approvalproof.State) h.HTML {
 	keys := state.Keys
 	if len(keys) == 0 {
 		return h.El("p", h.Class("empty"), h.T("No passkey is enrolled."))
@@ -48,7 +48,7 @@ func (c *Console) keyTable(v *visit, state *consent.State) h.HTML {
 			h.El("th", h.A("scope", "row"), foreign(k.Name)), h.El("td", h.T(shownBy(state.OwnerOf(k.ID)))), h.El("td", h.T(k.Site)),
 			h.El("td", h.T(k.Role)),
 			h.El("td", h.El("form", h.A("method", "post"), h.A("action", keysPath), h.A("data-form", "prove"), h.A("data-proof",
-				string(consent.Passkey)),
+				string(approvalproof.Passkey)),
 				h.A("data-url", keysPath+"/challenge"), h.A("data-token", v.Token(keysPath+"/challenge")),
 				c.token(v, keysPath), hidden("what", k.ID), hidden("do", "remove"), h.El("button", h.T("Remove"))))))
 	}
@@ -74,7 +74,7 @@ func heads(names ...string) h.List {
 	return out
 }
 
-func (c *Console) enrolForm(v *visit, state consent.State) h.HTML {
+func (c *Console) enrolForm(v *visit, state approvalproof.State) h.HTML {
 	if len(state.Keys) == 0 && !v.mayApprove() {
 		return h.El("p", h.Class("quiet"),
 			h.T("The first key is for whoever may approve: sign in with tidemark console --role approver."))
@@ -104,7 +104,7 @@ func (c *Console) enrolForm(v *visit, state consent.State) h.HTML {
 	return h.El("section", h.El("h2", h.T("Enrol a passkey")), h.El("form", parts...))
 }
 
-func (c *Console) secretForm(v *visit, state consent.State) h.HTML {
+func (c *Console) secretForm(v *visit, state approvalproof.State) h.HTML {
 	before := h.Part(h.List(nil))
 	if state.Secret != "" {
 		before = h.El("label", h.T("The one before "), h.El("input", h.A("type", "password"), h.A("name", "before"),
@@ -148,7 +148,7 @@ func (c *Console) keyChallenge(v *visit) {
 	f := v.r.PostForm
 	said := ""
 	if f.Get("proving") != "" {
-		said = consent.SaidEnrol(f.Get("do"), strings.TrimSpace(f.Get("what")))
+		said = approvalproof.SaidEnrol(f.Get("do"), strings.TrimSpace(f.Get("what")))
 	}
 	c.ceremony(v, said)
 }
@@ -168,7 +168,7 @@ func (c *Console) changeKeys(v *visit) {
 		if v.Idle {
 			role = "reader"
 		}
-		err = c.keys.Enrol(ctx, consent.New{
+		err = c.keys.Enrol(ctx, approvalproof.New{
 			Nonce: f.Get("nonce"), Raw: []byte(f.Get("credential")), Name: what, Role: role, By: v.By, Proof: given,
 			Secret: f.Get("secret"), Code: f.Get("code"),
 		}, hostName(v.r.Host))

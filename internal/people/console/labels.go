@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // labelsPage is what was written while tainted.
@@ -85,10 +85,10 @@ func (c *Console) writesPage(v *visit) {
 			cards = append(cards, c.writeCard(v, s.Name, w))
 		}
 	}
-	body := h.List{h.El("h1", h.T("Held writes")), h.El("p",
+	body := h.List{h.El("h1", h.T("Writes that wait")), h.El("p",
 		h.T("Writes to the files an agent reads back as its memory, stopped in a tainted context and kept whole."))}
 	if len(cards) == 0 {
-		body = append(body, h.El("p", h.Class("empty"), h.T("No write is held in these sessions.")))
+		body = append(body, h.El("p", h.Class("empty"), h.T("No write waits in these sessions.")))
 	} else {
 		body = append(body, h.El("div", append(h.List{h.Class("list")}, cards...)...))
 	}
@@ -96,10 +96,10 @@ func (c *Console) writesPage(v *visit) {
 		body = append(body, h.El("p", h.El("a", h.A("href", query("/console/writes", url.Values{}, "after",
 			page[len(page)-1].Name)), h.T("Older sessions"))))
 	}
-	c.page(v, http.StatusOK, "Held writes", body...)
+	c.page(v, http.StatusOK, "Writes that wait", body...)
 }
 
-func (c *Console) writeCard(v *visit, session string, w tidemark.WriteView) h.HTML {
+func (c *Console) writeCard(v *visit, session string, w engine.WriteView) h.HTML {
 	parts := h.List{h.Class("card"), h.El("h2", foreign(w.Path)),
 		h.El("p", h.Class("meta"), h.El("strong", h.T(w.Status)), h.T(" · "), foreign(w.Tool), h.T(" in "),
 			sessionLink(session), h.T(" · "), c.ago(w.Time))}

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/people/signin"
 )
 
@@ -63,7 +63,7 @@ func (c *Console) showLogin(w http.ResponseWriter, status int, problem string) {
 		h.El("h1", h.T("Sign in to Tidemark")), note,
 		h.El("p", h.T("Run "), h.El("code", h.T("tidemark console")),
 			h.T(" on the machine of the server. It opens this page, or shows a code to type here. "+
-				"Who has a token of their own can type that.")),
+				"If you have a token of your own, you can type that.")),
 		h.El("form", h.A("method", "post"), h.A("action", Path+"/login"), h.A("id", "login"), h.A("autocomplete", "off"),
 			h.El("label", h.A("for", "code"), h.T("Code, or your token")),
 			h.El("input", h.A("id", "code"), h.A("name", "code"), h.Flag("required", true), h.A("autocomplete", "off"),

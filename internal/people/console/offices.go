@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 )
 
 // Offices are what the console asks others to do for its pages; nil: the page says that this
@@ -15,9 +15,9 @@ type Offices struct {
 	// Verify checks the whole log and every proof in it.
 	Verify func(ctx context.Context) (Verified, error)
 	// Try decides one call in a conversation; nothing is recorded.
-	Try func(ctx context.Context, t office.Trial) (office.Tried, error)
+	Try func(ctx context.Context, t policyfile.Trial) (policyfile.Tried, error)
 	// Policy is the file of the policy; its zero functions mean that it is not ours to change.
-	Policy office.PolicyFile
+	Policy policyfile.PolicyFile
 	// Doctor examines server, doors and agents.
 	Doctor func(ctx context.Context) ([]Finding, error)
 	// Status says of everybody the monitor asks whether they can be reached.
@@ -37,7 +37,7 @@ type Finding struct{ Grade, Name, Text, Fix string }
 
 // explainKey is explain for what the keeper of the keys says, all of which is for people.
 func (c *Console) explainKey(v *visit, err error) (int, string) {
-	if errors.Is(err, consent.ErrRole) {
+	if errors.Is(err, approvalproof.ErrRole) {
 		return http.StatusForbidden, "Not done: " + err.Error() + "."
 	}
 	status, text := c.explain(v.r.Context(), err)

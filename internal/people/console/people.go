@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 const peoplePath = Path + "/people"
@@ -28,7 +28,7 @@ func (c *Console) peopleSection(v *visit) h.Part {
 			h.El("thead", h.El("tr", heads("Name", "Role", "Since", "")...)), h.El("tbody", rows)))
 	}
 	buttons := h.List{h.Class("buttons")}
-	for _, role := range roster.Roles { // the button says the role: it is part of what a key signs
+	for _, role := range accounts.Roles { // the button says the role: it is part of what a key signs
 		buttons = append(buttons, act(role, "Token for "+map[string]string{"reader": "a reader", "approver": "an approver",
 			"admin": "an administrator"}[role]))
 	}
@@ -54,11 +54,11 @@ func (c *Console) changedPeople(v *visit) (note string, err error) {
 		return "", say(http.StatusNotFound, "This server keeps no tokens of people.")
 	}
 	switch do := f.Get("do"); {
-	case slices.Contains(roster.Roles, do):
+	case slices.Contains(accounts.Roles, do):
 		if err := c.proven(v, "admin"); err != nil {
 			return "", err
 		}
-		token, err := c.people.Add(ctx, roster.Actor{By: v.by(), Via: "console"}, f.Get("text"), do)
+		token, err := c.people.Add(ctx, accounts.Actor{By: v.by(), Via: "console"}, f.Get("text"), do)
 		if err != nil {
 			return "", err
 		}
@@ -68,7 +68,7 @@ func (c *Console) changedPeople(v *visit) (note string, err error) {
 			return "", say(http.StatusForbidden,
 				"Nothing was changed: this takes the role admin. Sign in with tidemark console --role admin.")
 		}
-		p, err := c.people.Revoke(ctx, roster.Actor{By: v.by(), Via: "console"}, f.Get("what"))
+		p, err := c.people.Revoke(ctx, accounts.Actor{By: v.by(), Via: "console"}, f.Get("what"))
 		if err == nil {
 			err = c.desk.EndOf(ctx, p.By(), v.by())
 		}
@@ -79,9 +79,9 @@ func (c *Console) changedPeople(v *visit) (note string, err error) {
 
 func (c *Console) explainPeople(v *visit, err error) (int, string) {
 	switch {
-	case errors.Is(err, roster.ErrBad):
+	case errors.Is(err, accounts.ErrBad):
 		return http.StatusBadRequest, "Nothing was changed: " + err.Error() + "."
-	case errors.Is(err, roster.ErrTaken), errors.Is(err, roster.ErrNobody):
+	case errors.Is(err, accounts.ErrTaken), errors.Is(err, accounts.ErrNobody):
 		return http.StatusConflict, "Nothing was changed: " + err.Error() + "."
 	}
 	return c.explain(v.r.Context(), err)

@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/office"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -64,9 +64,9 @@ func (c *Console) matrix(v *visit) h.HTML {
 		}
 		cells := h.List{h.El("th", h.A("scope", "row"), foreign(name))}
 		for _, l := range trust.Levels() {
-			x := tidemark.Explain(set, name, l, nil)
+			x := engine.Explain(set, name, l, nil)
 			to := url.Values{"tool": {name}, "level": {l.String()}, "show": {"levels"}}
-			word := map[string]string{"allow": "allow", "confirm": "ask", "restrict": "deny"}[x.Mode]
+			word := x.Word()
 			class := map[string]string{"allow": "allow-word", "confirm": "confirm-word", "restrict": "deny-word"}[x.Mode]
 			if x.Mode == "allow" && len(x.May) > 0 {
 				word, class = "depends", ""
@@ -77,7 +77,7 @@ func (c *Console) matrix(v *visit) h.HTML {
 	}
 	return h.Join(c.why(q), h.El("section", h.Class("rows scroll"), h.A("tabindex", "0"), h.A("aria-label",
 		"Table of the policy"), h.El("table",
-		h.El("caption", h.T("What happens to a tool, by the level of the context. Depends: on what stands behind the values of the call.")),
+		h.El("caption", h.T("What happens to a tool, by the level of the context. Depends: on where the values of the call come from.")),
 		h.El("thead", h.El("tr", head...)), h.El("tbody", rows))))
 }
 
@@ -87,7 +87,7 @@ func (c *Console) why(q url.Values) h.Part {
 	if err != nil || q.Get("tool") == "" {
 		return h.List(nil)
 	}
-	x := tidemark.Explain(c.monitor.Policy(), q.Get("tool"), level, nil)
+	x := engine.Explain(c.monitor.Policy(), q.Get("tool"), level, nil)
 	lines := h.List{h.Class("evidence rules")}
 	for _, r := range x.Reasons {
 		lines = append(lines, row(r.Rule, "", foreign(r.Text)))
@@ -96,7 +96,7 @@ func (c *Console) why(q url.Values) h.Part {
 		lines = append(lines, row(r.Rule, "", h.T("may ask: "), foreign(r.Text)))
 	}
 	for _, r := range x.Standing {
-		lines = append(lines, row(r.Rule, "", h.T("runs unasked: "), foreign(r.Text)))
+		lines = append(lines, row(r.Rule, "", h.T("runs without asking: "), foreign(r.Text)))
 	}
 	verdict := effectWord(x.Mode)
 	if x.Mode == "allow" && len(x.May) > 0 {
@@ -109,8 +109,8 @@ func (c *Console) why(q url.Values) h.Part {
 // trial is the form of a call to try.
 type trial struct{ tool, args, said, read, from, agent string }
 
-func (t *trial) asked() office.Trial {
-	out := office.Trial{Tool: t.tool, Args: []byte(t.args), From: t.from, Agent: t.agent}
+func (t *trial) asked() policyfile.Trial {
+	out := policyfile.Trial{Tool: t.tool, Args: []byte(t.args), From: t.from, Agent: t.agent}
 	if t.said != "" {
 		out.Said = []string{t.said}
 	}
@@ -135,7 +135,7 @@ func (c *Console) policyTry(v *visit) {
 	c.showTry(v, http.StatusOK, t, &out, "")
 }
 
-func (c *Console) showTry(v *visit, status int, t trial, out *office.Tried, problem string) {
+func (c *Console) showTry(v *visit, status int, t trial, out *policyfile.Tried, problem string) {
 	const path = "/console/policy/try"
 	area := func(label, name, value, rows string) h.HTML {
 		return h.El("label", h.T(label), h.El("textarea", h.A("name", name), h.A("rows", rows), h.A("spellcheck", "false"), h.T(value)))
@@ -159,7 +159,7 @@ func (c *Console) showTry(v *visit, status int, t trial, out *office.Tried, prob
 		result = h.El("section", h.Class("card"), h.A("role", "status"), h.El("h2", foreign(t.tool), h.T(": "), effectWord(out.Decision)),
 			h.El("p", h.T("Because "), h.El("code", h.T(clean(out.Rule))), h.T(" "), foreign(out.Reason)), h.El("p",
 				h.T("The context is "), levelWord(out.Taint)),
-			h.El("p", h.Class("quiet"), h.T("Behind it: "), foreign(out.Warrant)), h.El("pre", foreign(out.Shown)))
+			h.El("p", h.Class("quiet"), h.T("Evidence: "), foreign(out.Warrant)), h.El("pre", foreign(out.Shown)))
 	}
 	v.r.URL.RawQuery = "show=try"
 	c.policyFrame(v, status, h.El("div", h.Class("cols"), form, h.El("div", result)))
@@ -169,7 +169,7 @@ func (c *Console) showTry(v *visit, status int, t trial, out *office.Tried, prob
 type draft struct {
 	text   string
 	faults string
-	found  *office.Comparison
+	found  *policyfile.Comparison
 	note   string
 }
 
@@ -225,7 +225,7 @@ func (c *Console) policyEdit(v *visit) {
 func (c *Console) maySave(v *visit, d *draft) error {
 	f := v.r.PostForm
 	if !v.Bears("tried "+hashOf(d.text), f.Get("tried")) {
-		return say(http.StatusConflict, "Not saved: try this very text on what was recorded first, and read what it would change.")
+		return say(http.StatusConflict, "Not saved: first try exactly this text on recorded sessions, and read what it would change.")
 	}
 	if d.found.Agreed(f["looser"]) != nil {
 		return say(http.StatusConflict, "Not saved: it is looser, and not every such entry is ticked.")
@@ -278,7 +278,7 @@ func (c *Console) showEdit(v *visit, status int, d draft) {
 }
 
 // changes is what the text would have changed, before it is saved.
-func changes(x *office.Comparison) h.HTML {
+func changes(x *policyfile.Comparison) h.HTML {
 	out := h.List{h.Class("card"), h.El("h2", h.T(fmt.Sprintf("Against %d recorded sessions, %d calls", x.Sessions, x.Calls))),
 		h.El("p", h.T(fmt.Sprintf("%d questions more, %d fewer, %d calls denied that were not.", x.More, x.Fewer, x.Denied)))}
 	if x.Unjudged+x.Failed > 0 {

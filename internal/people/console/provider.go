@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strings"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/people/oidc"
-	"github.com/tidemark/tidemark/internal/people/roster"
 )
 
 // Where a sign-in at the provider begins, and where the provider sends the browser back to.
@@ -82,7 +82,7 @@ func (c *Console) fromProvider(w http.ResponseWriter, r *http.Request) {
 		c.notSignedIn(w, r, say(http.StatusForbidden, "Somebody has a token under the name %s. Revoke it, or sign in with it.", who.Name))
 		return
 	}
-	if !c.signedIn(w, r, roster.By(who.Role, who.Name), who.Role, "by "+c.oidc.Name()) {
+	if !c.signedIn(w, r, accounts.By(who.Role, who.Name), who.Role, "by "+c.oidc.Name()) {
 		return
 	}
 	gone := ticketCookie(r, "") //nolint:gosec // as it was set

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 )
@@ -80,15 +80,15 @@ func (c *Console) pushSection(v *visit) h.Part {
 			h.El("td", h.T(b.Service)), h.El("td", c.ago(b.Made)), h.El("td", h.T(b.Ends.UTC().Format("2 January 2006"))),
 			h.El("td", button)))
 	}
-	list := h.Part(h.El("p", h.Class("empty"), h.T("No browser is told.")))
+	list := h.Part(h.El("p", h.Class("empty"), h.T("No browser gets notices.")))
 	if len(rows) > 0 {
-		list = scroll("Browsers", h.El("table", h.A("id", "browsers"), h.El("caption", h.T("Browsers that are told")),
+		list = scroll("Browsers", h.El("table", h.A("id", "browsers"), h.El("caption", h.T("Browsers that get notices")),
 			h.El("thead", h.El("tr", heads("Browser", "Whose", "Through", "Since", "Until", "")...)), h.El("tbody", rows)))
 	}
 	form := h.El("form", h.A("method", "post"), h.A("action", pushPath), h.A("data-form", "tell"), h.A("data-key", c.push.Key()),
 		h.A("data-url", workerPath), h.Class("stack"), c.token(v, pushPath), hidden("do", "on"),
 		hidden("endpoint", ""), hidden("p256dh", ""), hidden("auth", ""),
-		h.El("button", h.Class("main"), h.T("Tell this browser")), h.El("p", h.Class("problem"), h.A("role", "alert")),
+		h.El("button", h.Class("main"), h.T("Send notices to this browser")), h.El("p", h.Class("problem"), h.A("role", "alert")),
 		h.El("noscript", h.El("p", h.T("Notices need JavaScript."))))
 	return h.El("section", h.El("h2", h.T("Notices")),
 		h.El("p", h.T("A browser can show that a question waits while no page is open. The notice goes through the service of the "+
@@ -105,7 +105,7 @@ func (c *Console) changePush(v *visit) {
 	case v.Idle && do == "on":
 		err = say(http.StatusForbidden, "Nothing was changed: a session that was not used for a while adds no browser. Sign in again.")
 	case do == "on":
-		note = "This browser is told from now on."
+		note = "This browser gets notices from now on."
 		sub := webpush.Subscription{Endpoint: f.Get("endpoint"), P256dh: f.Get("p256dh"), Auth: f.Get("auth")}
 		if err = c.push.Add(ctx, v.By, sub); err == nil {
 			c.feed.QuestionsMoved() // what waits already is told too
@@ -115,7 +115,7 @@ func (c *Console) changePush(v *visit) {
 		if v.mayRule() {
 			whose = "" // anybody's
 		}
-		note, err = "The browser is told no longer.", c.push.Remove(ctx, f.Get("what"), whose, v.by())
+		note, err = "The browser gets no more notices.", c.push.Remove(ctx, f.Get("what"), whose, v.by())
 	default:
 		err = say(http.StatusBadRequest, "Nothing was changed: say what to do.")
 	}

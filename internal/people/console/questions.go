@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/alarm"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/waiting"
@@ -41,7 +41,7 @@ func (c *Console) questionsPage(v *visit) {
 }
 
 // open are the questions that wait.
-func (c *Console) open(ctx context.Context) ([]tidemark.Question, error) {
+func (c *Console) open(ctx context.Context) ([]engine.Question, error) {
 	list, err := c.questions(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (c *Console) open(ctx context.Context) ([]tidemark.Question, error) {
 const maxCards = 50
 
 // window are the questions that the list shows: the oldest that wait, and of a flood the first few.
-func window(list []tidemark.Question) []tidemark.Question { return waiting.Window(list, maxCards) }
+func window(list []engine.Question) []engine.Question { return waiting.Window(list, maxCards) }
 
 // more says how many are not shown yet.
 func more(waiting int) h.HTML {
@@ -67,7 +67,7 @@ func more(waiting int) h.HTML {
 		h.T(fmt.Sprintf("The %d oldest of %d. The next ones appear as these are answered.", maxCards, waiting)))
 }
 
-func (c *Console) cards(v *visit, list []tidemark.Question) h.HTML {
+func (c *Console) cards(v *visit, list []engine.Question) h.HTML {
 	if len(list) == 0 {
 		return c.nothingHeld(v)
 	}
@@ -86,20 +86,20 @@ func (c *Console) nothingHeld(v *visit) h.HTML {
 			c.monitor.Policy().Version())))
 	}
 	return h.El("div", h.Class("empty"), h.A("id", "empty"),
-		h.El("p", h.T("Nothing is held. A question appears here by itself.")), at,
+		h.El("p", h.T("Nothing waits for an answer. A question appears here by itself.")), at,
 		h.El("p", h.T("To see one: "), h.El("code", h.T("tidemark demo")), h.T(", or "),
 			h.El("a", h.A("href", "/console/policy"), h.T("try a call")), h.T(".")))
 }
 
 // find is a question by its id, open or closed of late.
-func (c *Console) find(ctx context.Context, id string) (tidemark.Question, error) {
+func (c *Console) find(ctx context.Context, id string) (engine.Question, error) {
 	if session, ok := c.monitor.Find(ctx, id); ok {
 		q, err := c.monitor.Question(ctx, session, id)
-		if !errors.Is(err, tidemark.ErrNotFound) && (err != nil || sight.From(ctx).Agent(q.Agent)) {
+		if !errors.Is(err, engine.ErrNotFound) && (err != nil || sight.From(ctx).Agent(q.Agent)) {
 			return q, err
 		}
 	}
-	return tidemark.Question{}, say(http.StatusNotFound,
+	return engine.Question{}, say(http.StatusNotFound,
 		"No question has this id, or it was answered long ago. The audit page has all of them.")
 }
 
@@ -121,7 +121,7 @@ func (c *Console) questionPage(v *visit) {
 }
 
 // showQuestion is one question on its own page, with what just happened to it.
-func (c *Console) showQuestion(v *visit, q *tidemark.Question, status int, note string) {
+func (c *Console) showQuestion(v *visit, q *engine.Question, status int, note string) {
 	said := h.Part(h.List(nil))
 	if note != "" {
 		class := "banner"

@@ -6,15 +6,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/sight"
 )
 
 // questions is the queue as it is now.
-func (c *Console) questions(ctx context.Context) ([]tidemark.Question, error) {
+func (c *Console) questions(ctx context.Context) ([]engine.Question, error) {
 	list, err := c.queue.Questions(ctx)
 	s := sight.From(ctx)
-	return slices.DeleteFunc(slices.Clone(list), func(q tidemark.Question) bool { return !s.Agent(q.Agent) }), err
+	return slices.DeleteFunc(slices.Clone(list), func(q engine.Question) bool { return !s.Agent(q.Agent) }), err
 }
 
 // hurry is when calls were approved of late: who approves one after the other reads none.

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/alarm"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/sight"
 )
@@ -124,7 +124,7 @@ func (c *Console) answerNotice(v *visit) {
 		_, err = c.pins.Say(v.r.Context(), pins.Said{ID: v.r.PostForm.Get("what"), Accept: do == "accept", By: v.by(), Via: "console"})
 	}
 	switch {
-	case errors.Is(err, tidemark.ErrNotFound), errors.Is(err, pins.ErrUnfit):
+	case errors.Is(err, engine.ErrNotFound), errors.Is(err, pins.ErrUnfit):
 		err = say(http.StatusConflict, "Nothing was changed: %v.", err)
 		fallthrough
 	case err != nil:

@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/graph"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/graph"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
 )
 
@@ -45,7 +45,7 @@ func (c *Console) sessionPage(v *visit) {
 }
 
 // sessionFacts is the session at a glance, and the two acts about it.
-func (c *Console) sessionFacts(v *visit, s *tidemark.View) h.HTML {
+func (c *Console) sessionFacts(v *visit, s *engine.View) h.HTML {
 	figure := func(name string, value h.Part) h.HTML { return h.El("div", h.El("dt", h.T(name)), h.El("dd", value)) }
 	parts := h.List{h.El("dl", h.Class("figures"),
 		figure("Mark", levelWord(s.Taint.Level.String())), figure("Agent", foreign(s.Agent)),
@@ -65,8 +65,8 @@ func (c *Console) sessionFacts(v *visit, s *tidemark.View) h.HTML {
 			c.actForm(v, "/console/session/act", s.Session, hidden("grant", g.ID), act("revoke", "End it"))))
 	}
 	return h.Join(parts, h.El("details", h.El("summary", h.T("Trust this context again…")),
-		h.El("p", h.T("The mark goes back to owner for the main context. "+
-			"What was read stays in the model's memory: do this only if you know that it is harmless.")),
+		h.El("p", h.T("The main context goes back to the level owner. "+
+			"What was read stays in the model's memory: do this only if you know it is harmless.")),
 		c.actForm(v, "/console/session/act", s.Session, act("reset-trust", "Reset trust"))))
 }
 
@@ -121,7 +121,7 @@ func (c *Console) steps(v *visit, key, turn string) (h.HTML, error) {
 		lines = append(lines, stepLine(&s))
 	}
 	if len(lines) == 0 {
-		return h.El("p", h.Class("empty"), h.T("No step fits. Choose all turns, or any step.")), nil
+		return h.El("p", h.Class("empty"), h.T("No step matches. Choose all turns, or any step.")), nil
 	}
 	out := h.List{h.El("ol", append(h.List{h.Class("time")}, lines...)...)}
 	if more {
@@ -160,7 +160,7 @@ func stepLine(s *timeline.Step) h.HTML {
 		line = append(line, h.El("p", quoted(cut(s.Text, 600))))
 	}
 	if s.Warrant != "" {
-		line = append(line, h.El("p", h.Class("quiet"), h.T("behind it: "), foreign(s.Warrant)))
+		line = append(line, h.El("p", h.Class("quiet"), h.T("evidence: "), foreign(s.Warrant)))
 	}
 	for _, v := range s.Values {
 		line = append(line, h.El("p", h.A("data-value", v.Value), value(v), h.T(" "),
@@ -203,7 +203,7 @@ func (c *Console) graph(v *visit, key, turn string) (h.HTML, error) {
 	}
 	return h.El("section", h.El("p", button("+", "larger"), h.T(" "), button("-", "smaller"), h.T(" "), button("0", "as it was")),
 		h.El("p", h.Class("quiet"), h.T("What came in, from top to bottom, and what the agent did with it. "+
-			"A thick line leads from a text to the held call that has a value of it.")),
+			"A thick line leads from a text to the call in question that uses a value from it.")),
 		h.El("div", h.Class("picture"), h.A("tabindex", "0"), h.A("role", "region"), h.A("aria-label", "Provenance graph"),
 			h.Drawing(b.Bytes())),
 		h.El("details", h.El("summary", h.T("The same as a tree")), h.El("pre", h.T(clean(cut(tree.String(), 60_000)))))), nil
@@ -228,7 +228,7 @@ func (c *Console) sessionAct(v *visit) {
 		}
 	case "reset-trust":
 		if err = c.proven(v, "admin"); err == nil {
-			err = c.monitor.Reset(ctx, tidemark.Ref{Session: key}, v.by(), "console")
+			err = c.monitor.Reset(ctx, engine.Ref{Session: key}, v.by(), "console")
 		}
 	default:
 		err = say(http.StatusBadRequest, "Nothing was changed: say what to do.")

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/sight"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -48,7 +48,7 @@ func (f *sessionFilter) query(after string) string {
 }
 
 // fits reports whether a session is among those; one that cannot be read always is.
-func (f *sessionFilter) fits(v *tidemark.View) bool {
+func (f *sessionFilter) fits(v *engine.View) bool {
 	if v == nil {
 		return true
 	}
@@ -62,7 +62,7 @@ func (f *sessionFilter) fits(v *tidemark.View) bool {
 	return err == nil && v.Taint.Level <= level
 }
 
-func pending(v *tidemark.View) int {
+func pending(v *engine.View) int {
 	n := 0
 	for i := range v.Questions {
 		if v.Questions[i].Pending() {
@@ -74,7 +74,7 @@ func pending(v *tidemark.View) int {
 
 type sessionRow struct {
 	store.Session
-	view *tidemark.View
+	view *engine.View
 }
 
 // sessions reads a page of those that fit, newest first, and where the next one begins.
@@ -131,7 +131,7 @@ func (c *Console) sessionsPage(v *visit) {
 	body := h.List{
 		h.El("h1", h.T("Sessions")),
 		h.El("form", h.A("method", "get"), h.A("action", "/console/sessions"), h.Class("filters"),
-			field("Key begins with", "find", f.prefix), field("Agent", "agent", f.agent), choice("Mark at most", "mark", f.mark,
+			field("Name begins with", "find", f.prefix), field("Agent", "agent", f.agent), choice("Trust at or below", "mark", f.mark,
 				levels...),
 			h.El("label", h.T("Only with questions "), h.El("input", h.A("type", "checkbox"), h.A("name", "asking"),
 				h.A("value", "1"), h.Flag("checked", f.asking))),
@@ -165,7 +165,7 @@ func (c *Console) lastingGrants(v *visit) (h.HTML, error) {
 
 func (c *Console) sessionTable(rows []sessionRow) h.HTML {
 	if len(rows) == 0 {
-		return h.El("div", h.Class("empty"), h.El("p", h.T("No session fits. An agent that was never heard is not connected: ")),
+		return h.El("div", h.Class("empty"), h.El("p", h.T("No session matches. An agent that never shows up here is not connected: ")),
 			h.El("p", h.El("code", h.T("tidemark install")), h.T(" connects one, "), h.El("a", h.A("href", "/console/health"),
 				h.T("Health")), h.T(" says which are.")))
 	}

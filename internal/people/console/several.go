@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/consent"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 )
 
 // A few questions of one conversation may be answered at once (decision 42): every one is shown whole first, and where
@@ -19,7 +19,7 @@ import (
 const severalPath = Path + "/several"
 
 // tick lets a question be answered with others, in the list.
-func tick(q *tidemark.Question, whole bool) h.Part {
+func tick(q *engine.Question, whole bool) h.Part {
 	if whole || q.Apart() != "" {
 		return h.List(nil)
 	}
@@ -31,20 +31,20 @@ func tick(q *tidemark.Question, whole bool) h.Part {
 func severalForm() h.HTML {
 	return h.El("form", h.A("id", "several"), h.A("method", "get"), h.A("action", severalPath), h.El("p",
 		h.El("button", h.T("Answer those ticked together…")), h.El("span", h.Class("quiet"),
-			h.T(fmt.Sprintf(" At most %d of one conversation. You see each of them whole first.", tidemark.MaxTogether)))))
+			h.T(fmt.Sprintf(" At most %d of one conversation. You see each of them whole first.", engine.MaxTogether)))))
 }
 
 // several are the questions a form or an address names, in the order in which they are signed.
-func (c *Console) several(ctx context.Context, ids []string) ([]tidemark.Question, error) {
+func (c *Console) several(ctx context.Context, ids []string) ([]engine.Question, error) {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	if len(ids) == 0 {
 		return nil, say(http.StatusBadRequest, "No question was ticked. Tick those that you want to answer together.")
 	}
-	if len(ids) > tidemark.MaxTogether {
-		return nil, say(http.StatusConflict, "At most %d questions are answered together.", tidemark.MaxTogether)
+	if len(ids) > engine.MaxTogether {
+		return nil, say(http.StatusConflict, "At most %d questions are answered together.", engine.MaxTogether)
 	}
-	list := make([]tidemark.Question, len(ids))
+	list := make([]engine.Question, len(ids))
 	for i, id := range ids {
 		q, err := c.find(ctx, id)
 		if err != nil {
@@ -52,7 +52,7 @@ func (c *Console) several(ctx context.Context, ids []string) ([]tidemark.Questio
 		}
 		list[i] = q
 	}
-	return list, tidemark.Together(list)
+	return list, engine.Together(list)
 }
 
 func (c *Console) severalPage(v *visit) {
@@ -65,7 +65,7 @@ func (c *Console) severalPage(v *visit) {
 }
 
 // showSeveral shows each question whole, and below them the two answers for all.
-func (c *Console) showSeveral(v *visit, status int, list []tidemark.Question, note string) {
+func (c *Console) showSeveral(v *visit, status int, list []engine.Question, note string) {
 	body := h.List{
 		h.El("p", h.El("a", h.A("href", "/console/"), h.T("‹ all questions"))),
 		h.El("h1", h.T(fmt.Sprintf("Questions of one conversation: %d", len(list)))),
@@ -82,7 +82,7 @@ func (c *Console) showSeveral(v *visit, status int, list []tidemark.Question, no
 }
 
 // severalCard is a question without its own answers.
-func severalCard(q *tidemark.Question, n int) h.HTML {
+func severalCard(q *engine.Question, n int) h.HTML {
 	id := "q-" + q.ID
 	return h.El("article", h.Class("card"), h.A("id", id), h.A("aria-labelledby", id+"-t"),
 		h.El("header", h.El("h2", h.A("id", id+"-t"), h.T(fmt.Sprintf("%d. ", n)),
@@ -91,7 +91,7 @@ func severalCard(q *tidemark.Question, n int) h.HTML {
 		callOf(q), evidence(q))
 }
 
-func (c *Console) severalAnswers(v *visit, list []tidemark.Question) h.HTML {
+func (c *Console) severalAnswers(v *visit, list []engine.Question) h.HTML {
 	shown := func() h.List {
 		out := h.List{h.A("method", "post"), h.A("action", severalPath), c.token(v, severalPath), h.Class("answer")}
 		for i := range list {
@@ -103,9 +103,9 @@ func (c *Console) severalAnswers(v *visit, list []tidemark.Question) h.HTML {
 	deny := h.El("form", append(shown(), h.El("div", h.Class("buttons"), h.El("button", h.A("name", "do"), h.A("value", "deny"),
 		h.Class("deny"), h.T(fmt.Sprintf("Deny all %d", len(list))))))...)
 	want := c.keys.Required()
-	if want == consent.None && !v.mayApprove() {
+	if want == approvalproof.None && !v.mayApprove() {
 		return h.El("section", deny, h.El("p", h.Class("quiet"),
-			h.T("Approving takes the approver's token or an enrolled passkey: this session reads and denies.")))
+			h.T("Approving takes the approver's token or an enrolled passkey: this session can only read and deny.")))
 	}
 	if c.keyless(v) {
 		return h.El("section", deny, c.askWhom(v))
@@ -115,10 +115,10 @@ func (c *Console) severalAnswers(v *visit, list []tidemark.Question) h.HTML {
 	parts := append(shown(), h.A("data-form", "prove"), h.A("data-proof", string(want)), h.A("data-url", challenge), h.A("data-token",
 		v.Token(challenge)))
 	switch want {
-	case consent.Passkey:
+	case approvalproof.Passkey:
 		text += ", with one touch"
 		parts = append(parts, h.El("noscript", h.El("p", h.T("A passkey needs JavaScript; denying does not."))))
-	case consent.Typed:
+	case approvalproof.Typed:
 		parts = append(parts, h.El("label", h.Class("note"), h.T("Secret, to approve "),
 			h.El("input", h.A("type", "password"), h.A("name", "secret"), h.A("autocomplete", "off"))))
 	}
@@ -127,7 +127,7 @@ func (c *Console) severalAnswers(v *visit, list []tidemark.Question) h.HTML {
 }
 
 // severalVote reads the answer: it counts for what the page showed, all of it.
-func (c *Console) severalVote(v *visit) (list []tidemark.Question, vote tidemark.Vote, err error) {
+func (c *Console) severalVote(v *visit) (list []engine.Question, vote engine.Vote, err error) {
 	f := v.r.PostForm
 	if f.Get("do") != "approve" && f.Get("do") != "deny" {
 		return nil, vote, say(http.StatusBadRequest, "Say approve or deny.")
@@ -136,14 +136,14 @@ func (c *Console) severalVote(v *visit) (list []tidemark.Question, vote tidemark
 		return nil, vote, err
 	}
 	shown := seenOf(f)
-	vote = tidemark.Vote{
+	vote = engine.Vote{
 		Session: list[0].Session, Approve: f.Get("do") == "approve", By: v.by(), Via: "console", Reason: strings.TrimSpace(f.Get("note")),
 		Secret: f.Get("secret"),
 	}
 	for i := range list {
 		vote.IDs = append(vote.IDs, list[i].ID)
 		if shown[list[i].ID] != seen(&list[i]) {
-			err = say(http.StatusConflict, "Nothing was changed: a question is another than the one you saw. Read them again.")
+			err = say(http.StatusConflict, "Nothing was changed: a question has changed since you saw it. Read them again.")
 		}
 	}
 	return list, vote, err
@@ -167,9 +167,9 @@ func (c *Console) challengeSeveral(v *visit) {
 		c.wrong(v, err)
 		return
 	}
-	asked := make([]tidemark.Asked, len(list))
+	asked := make([]engine.Asked, len(list))
 	for i := range list {
-		asked[i] = tidemark.Asked{ID: list[i].ID, Digest: list[i].Digest}
+		asked[i] = engine.Asked{ID: list[i].ID, Digest: list[i].Digest}
 	}
 	said, err := vote.Said(asked)
 	if err != nil {

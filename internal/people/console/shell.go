@@ -14,10 +14,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tidemark/tidemark"
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/consent"
-	"github.com/tidemark/tidemark/internal/people/roster"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/sight"
 )
 
@@ -28,7 +28,7 @@ var tabs = []tab{
 	{"/console/", "Questions"}, {"/console/sessions", "Sessions"}, {grantsPath, "Given"},
 	{"/console/policy", "Policy"}, {"/console/tools", "Tools"},
 	{"/console/health", "Health"}, {"/console/audit", "Audit"}, {"/console/reports", "Reports"}, {"/console/labels", "Labels"},
-	{"/console/writes", "Held writes"}, {"/console/servers", "MCP servers"}, {"/console/keys", "Keys"},
+	{"/console/writes", "Writes that wait"}, {"/console/servers", "MCP servers"}, {"/console/keys", "Keys"},
 }
 
 // page shows a whole page with the navigation around it.
@@ -90,7 +90,7 @@ func (c *Console) bar(v *visit) h.HTML {
 // shownBy is somebody as people read it: the name, and the role they came in.
 func shownBy(by string) string {
 	role, name, named := strings.Cut(by, ":")
-	if !named || !slices.Contains(roster.Roles, role) {
+	if !named || !slices.Contains(accounts.Roles, role) {
 		return by
 	}
 	return name + ", " + role
@@ -112,7 +112,7 @@ func (c *Console) banners(v *visit) h.HTML {
 					h.El("button", h.A("name", "do"), h.A("value", "deny"), h.T("I have seen it"))))
 		}
 	}
-	if c.keys.Required() == consent.None {
+	if c.keys.Required() == approvalproof.None {
 		out = append(out, h.El("p", h.Class("banner"),
 			h.T("Whoever has the approver's token can approve. "),
 			h.El("a", h.A("href", "/console/keys"), h.T("Enrol a passkey")), h.T(" so that only you can.")))
@@ -208,23 +208,23 @@ func (c *Console) wrong(v *visit, err error) {
 
 // explain is the one table from errors to what a person is told.
 func (c *Console) explain(ctx context.Context, err error) (status int, text string) {
-	var answer *tidemark.AnswerError
+	var answer *engine.AnswerError
 	var said *sentence
 	switch {
 	case errors.As(err, &said):
 		return said.status, said.text
-	case errors.Is(err, tidemark.ErrProof):
+	case errors.Is(err, engine.ErrProof):
 		return http.StatusForbidden, "Not done: " + err.Error() + "."
 	case errors.As(err, &answer):
 		return http.StatusConflict, "Nothing was approved: " + answer.Err.Error() + "."
-	case errors.Is(err, tidemark.ErrApart):
+	case errors.Is(err, engine.ErrApart):
 		return http.StatusConflict, "Nothing was approved: " + err.Error() + "."
-	case errors.Is(err, tidemark.ErrNotFound):
-		return http.StatusNotFound, "Nobody knows what this names, or it is long over."
-	case errors.Is(ctx.Err(), context.Canceled) && (errors.Is(err, context.Canceled) || errors.Is(err, tidemark.ErrUnavailable)):
+	case errors.Is(err, engine.ErrNotFound):
+		return http.StatusNotFound, "There is no such thing here, or it ended long ago."
+	case errors.Is(ctx.Err(), context.Canceled) && (errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrUnavailable)):
 		c.logger.LogAttrs(ctx, slog.LevelInfo, "console: the browser hung up", slog.String("error", err.Error()))
 		return http.StatusServiceUnavailable, "Nothing was done: the browser did not wait."
-	case errors.Is(err, tidemark.ErrUnavailable):
+	case errors.Is(err, engine.ErrUnavailable):
 		c.logger.LogAttrs(ctx, slog.LevelError, "console: log", slog.String("error", err.Error()))
 		return http.StatusServiceUnavailable,
 			"The log cannot be read or written, so nothing was done and no call runs. Run: tidemark doctor"

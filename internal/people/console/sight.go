@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/sight"
-	"github.com/tidemark/tidemark/internal/reports/records"
+	"github.com/tidemark/tidemark/internal/reports/recordsearch"
 )
 
 // sifted are the pages for somebody who does not see every session: those that show nothing of sessions, and those that leave out what
@@ -47,29 +47,29 @@ func seenTabs(v *visit) []tab {
 }
 
 // seenView reads a session that is not hidden.
-func (c *Console) seenView(ctx context.Context, name string) (tidemark.View, error) {
+func (c *Console) seenView(ctx context.Context, name string) (engine.View, error) {
 	v, err := c.monitor.View(ctx, name)
 	if err == nil && !sight.From(ctx).Agent(v.Agent) {
-		return tidemark.View{}, fmt.Errorf("hidden: %w", tidemark.ErrNotFound)
+		return engine.View{}, fmt.Errorf("hidden: %w", engine.ErrNotFound)
 	}
 	return v, err
 }
 
 // seenLasting is what holds in every session of the agents that are seen. Pairs are of a person and of no agent.
-func (c *Console) seenLasting(ctx context.Context) ([]tidemark.GrantView, error) {
+func (c *Console) seenLasting(ctx context.Context) ([]engine.GrantView, error) {
 	s := sight.From(ctx)
 	list, err := c.monitor.Lasting(ctx)
-	return slices.DeleteFunc(list, func(g tidemark.GrantView) bool { return !s.Whole() && (g.Pair || !s.Agent(g.Agent)) }), err
+	return slices.DeleteFunc(list, func(g engine.GrantView) bool { return !s.Whole() && (g.Pair || !s.Agent(g.Agent)) }), err
 }
 
 // seenRecords reads a page of the log without what is hidden.
-func (c *Console) seenRecords(ctx context.Context, f *records.Filter, most int) ([]records.Row, int64, error) {
-	rows, next, err := records.Newest(ctx, c.log, c.monitor.Arguments, f, most)
+func (c *Console) seenRecords(ctx context.Context, f *recordsearch.Filter, most int) ([]recordsearch.Row, int64, error) {
+	rows, next, err := recordsearch.Newest(ctx, c.log, c.monitor.Arguments, f, most)
 	l := sight.At(ctx, c.monitor)
 	if l.Whole() {
 		return rows, next, err
 	}
-	return slices.DeleteFunc(rows, func(r records.Row) bool { return !l.Session(ctx, r.Session) }), next, err
+	return slices.DeleteFunc(rows, func(r recordsearch.Row) bool { return !l.Session(ctx, r.Session) }), next, err
 }
 
 // seenAct refuses an act about a session, or a grant of every one, that is hidden.
@@ -82,8 +82,8 @@ func (c *Console) seenAct(ctx context.Context, session, grant string) error {
 		return err
 	}
 	list, err := c.seenLasting(ctx)
-	if err == nil && !slices.ContainsFunc(list, func(g tidemark.GrantView) bool { return g.ID == grant }) {
-		err = fmt.Errorf("hidden: %w", tidemark.ErrNotFound)
+	if err == nil && !slices.ContainsFunc(list, func(g engine.GrantView) bool { return g.ID == grant }) {
+		err = fmt.Errorf("hidden: %w", engine.ErrNotFound)
 	}
 	return err
 }

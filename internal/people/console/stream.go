@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
@@ -30,7 +30,7 @@ type news struct {
 	Empty   string      `json:"empty,omitzero"` // what stands in the place of no cards
 }
 
-func (c *Console) newsOf(v *visit, list []tidemark.Question) news {
+func (c *Console) newsOf(v *visit, list []engine.Question) news {
 	n := news{Now: c.now().UnixMilli(), Waiting: waitingIn(list), Cards: []shownCard{}, Floods: c.floods(v, list).String()}
 	shown := window(list)
 	for i := range shown {
@@ -44,7 +44,7 @@ func (c *Console) newsOf(v *visit, list []tidemark.Question) news {
 }
 
 // waitingIn is how many questions of a list wait.
-func waitingIn(list []tidemark.Question) (n int) {
+func waitingIn(list []engine.Question) (n int) {
 	for i := range list {
 		if list[i].Pending() {
 			n++
@@ -91,7 +91,7 @@ func (c *Console) stream(v *visit) {
 		c.wrong(v, err)
 		return
 	}
-	s := &feed{c: c, v: v, known: map[string]tidemark.Question{}, control: http.NewResponseController(v.w)}
+	s := &feed{c: c, v: v, known: map[string]engine.Question{}, control: http.NewResponseController(v.w)}
 	v.w.Header().Set("Content-Type", "text/event-stream")
 	v.w.Header().Set("X-Accel-Buffering", "no")
 	first := bareNews(c.newsOf(v, list))
@@ -134,20 +134,20 @@ func (c *Console) stream(v *visit) {
 type feed struct {
 	c       *Console
 	v       *visit
-	known   map[string]tidemark.Question // as it was shown
-	waiting int                          // how many it was told wait
-	floods  string                       // as they were shown
+	known   map[string]engine.Question // as it was shown
+	waiting int                        // how many it was told wait
+	floods  string                     // as they were shown
 	control *http.ResponseController
 }
 
-func (f *feed) know(list []tidemark.Question) {
+func (f *feed) know(list []engine.Question) {
 	for _, q := range window(list) {
 		f.known[q.ID] = q
 	}
 }
 
 // changes sends what differs from what the browser knows.
-func (f *feed) changes(ctx context.Context, list []tidemark.Question) error {
+func (f *feed) changes(ctx context.Context, list []engine.Question) error {
 	n := news{Now: f.c.now().UnixMilli(), Waiting: waitingIn(list), Cards: []shownCard{}, Floods: f.c.floods(f.v, list).String()}
 	moved := n.Waiting != f.waiting || n.Floods != f.floods
 	f.waiting, f.floods = n.Waiting, n.Floods
@@ -167,7 +167,7 @@ func (f *feed) changes(ctx context.Context, list []tidemark.Question) error {
 		delete(f.known, id)
 		q, err := f.c.monitor.Question(ctx, was.Session, id)
 		if err != nil {
-			q = tidemark.Question{ID: id, Session: was.Session, State: "expired"}
+			q = engine.Question{ID: id, Session: was.Session, State: "expired"}
 		}
 		if !q.Pending() {
 			n.Cards = append(n.Cards, shownCard{ID: q.ID, State: q.State, HTML: f.c.closedCard(&q).String()})

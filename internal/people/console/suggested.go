@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/people/office"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
@@ -62,7 +62,7 @@ func (c *Console) suggested(ctx context.Context, id string, days int) (d draft, 
 		return d, say(http.StatusNotFound, "The report makes no such suggestion, or not any more. This is the policy as it is.")
 	}
 	p := &c.offices.Policy
-	if d.text, err = p.Draft(s); errors.Is(err, office.ErrDraft) {
+	if d.text, err = p.Draft(s); errors.Is(err, policyfile.ErrDraft) {
 		return d, say(http.StatusConflict, "Nothing was drafted: %v. This is the policy as it is.", err)
 	} else if err != nil {
 		return d, err

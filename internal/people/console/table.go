@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/reports/inventory"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/reports/toolusage"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -15,8 +15,8 @@ import (
 var (
 	deeds = [][2]string{
 		{"read", "look at something"}, {"tidy", "something small of yours"}, {"create", "make something"}, {"change", "change something"},
-		{"delete", "remove something"}, {"send", "tell somebody"}, {"pay", "move money"}, {"grant", "give access, or decide"},
-		{"execute", "run something"}, {"unknown", "nobody understands it"},
+		{"delete", "remove something"}, {"send", "send to somebody"}, {"pay", "move money"}, {"grant", "give access, or decide"},
+		{"execute", "run something"}, {"unknown", "not understood"},
 	}
 	slots = [][2]string{
 		{"act", "that it is done"}, {"aim", "to whom"}, {"object", "to what"}, {"measure", "how much"}, {"key", "secret"},
@@ -25,8 +25,8 @@ var (
 	// evidences are the cells in words.
 	evidences = map[string]string{
 		"none": "–", "ask": "always asks", "said": "said by you", "assented": "you said yes to it", "own": "yours",
-		"picked":   "of what you picked",
-		"followed": "in what you pointed at", "entailed": "a step it takes", "delegated": "you delegated it", "agent": "the agent's own",
+		"picked":   "from what you picked",
+		"followed": "from what you pointed at", "entailed": "a step it takes", "delegated": "you delegated it", "agent": "the agent's own",
 	}
 )
 
@@ -34,12 +34,12 @@ var (
 // tools that were really called here.
 func (c *Console) policyTable(v *visit) {
 	set := c.monitor.Policy()
-	tools, err := inventory.Of(v.r.Context(), set, c.log, inventory.Known{Definitions: c.history, Lasting: c.monitor.Lasting})
+	tools, err := toolusage.Of(v.r.Context(), set, c.log, toolusage.Known{Definitions: c.history, Lasting: c.monitor.Lasting})
 	if err != nil {
 		c.wrong(v, err)
 		return
 	}
-	seen := slices.DeleteFunc(slices.Clone(tools), func(t inventory.Tool) bool { return t.Calls == 0 })
+	seen := slices.DeleteFunc(slices.Clone(tools), func(t toolusage.Tool) bool { return t.Calls == 0 })
 	c.policyFrame(v, http.StatusOK, c.why(v.r.URL.Query()), needsTable(set), ownRules(set, tools), c.seenTools(seen))
 }
 
@@ -67,9 +67,9 @@ func needsTable(set *policy.Set) h.HTML {
 		return h.El("p", h.T("This policy goes by the level of the context alone: see "),
 			h.El("a", h.A("href", "/console/policy?show=levels"), h.T("the table of levels")), h.T("."))
 	}
-	return h.El("section", h.El("h2", h.T("What a call needs to run unasked")),
-		h.El("p", h.T("Once somebody but you has said something, a call runs unasked if each of these has at least the evidence that "+
-			"stands there; what lacks it is the question. “–” needs none.")),
+	return h.El("section", h.El("h2", h.T("What a call needs to run without asking")),
+		h.El("p", h.T("Once the agent has read what others wrote, a call runs without asking if each of these has at least this evidence; "+
+			"what lacks it is asked about. “–” needs none.")),
 		tableOf("Acts and what they need", head, rows))
 }
 
@@ -86,7 +86,7 @@ type ownRule struct {
 }
 
 // ownRules are what the file itself says, beside the table.
-func ownRules(set *policy.Set, tools []inventory.Tool) h.HTML {
+func ownRules(set *policy.Set, tools []toolusage.Tool) h.HTML {
 	var all []ownRule
 	names := []string{"(any other)"}
 	for i := range tools {
@@ -127,11 +127,11 @@ func ownRules(set *policy.Set, tools []inventory.Tool) h.HTML {
 }
 
 // seenTools are the tools that were called here, and what became of it.
-func (c *Console) seenTools(seen []inventory.Tool) h.HTML {
+func (c *Console) seenTools(seen []toolusage.Tool) h.HTML {
 	if len(seen) == 0 {
 		return h.El("section", h.El("h2", h.T("Tools seen here")), h.El("p", h.Class("empty"), h.T("Nothing was called yet.")))
 	}
-	slices.SortStableFunc(seen, func(a, b inventory.Tool) int { return int(b.Calls - a.Calls) })
+	slices.SortStableFunc(seen, func(a, b toolusage.Tool) int { return int(b.Calls - a.Calls) })
 	var rows h.List
 	for i := range seen[:min(len(seen), 200)] {
 		x := &seen[i]
@@ -140,5 +140,5 @@ func (c *Console) seenTools(seen []inventory.Tool) h.HTML {
 			number(x.Calls), number(x.Held), number(x.Denied)))
 	}
 	return h.El("section", h.El("h2", h.T("Tools seen here")),
-		tableOf("Tools seen here, by their latest calls", heads("Tool", "Does", "Calls", "Held", "Denied"), rows))
+		tableOf("Tools seen here, by their latest calls", heads("Tool", "Does", "Calls", "Asked", "Denied"), rows))
 }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
+	h "github.com/tidemark/tidemark/internal/base/html"
 )
 
 // removed stands where a character was that would let a text draw what it does not say.

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/internal/reports/inventory"
+	h "github.com/tidemark/tidemark/internal/base/html"
+	"github.com/tidemark/tidemark/internal/reports/toolusage"
 )
 
 // toolsPage shows what the monitor takes each tool for, and what became of its calls.
 func (c *Console) toolsPage(v *visit) {
-	all, err := inventory.Of(v.r.Context(), c.monitor.Policy(), c.log,
-		inventory.Known{Definitions: c.history, Lasting: c.monitor.Lasting})
+	all, err := toolusage.Of(v.r.Context(), c.monitor.Policy(), c.log,
+		toolusage.Known{Definitions: c.history, Lasting: c.monitor.Lasting})
 	if err != nil {
 		c.wrong(v, err)
 		return
@@ -36,7 +36,7 @@ func (c *Console) toolsPage(v *visit) {
 			}
 		}
 		slices.Sort(kinds)
-		if slices.ContainsFunc(x.Definitions, inventory.Definition.OnlyReads) {
+		if slices.ContainsFunc(x.Definitions, toolusage.Definition.OnlyReads) {
 			kinds = append(kinds, "said to only read")
 		}
 		act := x.Does()
@@ -64,7 +64,7 @@ func (c *Console) toolsPage(v *visit) {
 	} else {
 		body = append(body, h.El("section", h.Class("rows scroll"), h.A("tabindex", "0"), h.A("aria-label", "Tools"),
 			h.El("table", h.El("caption", h.T("Tools of the policy and of the last calls")),
-				h.El("thead", h.El("tr", heads("Tool", "Does", "Brings", "Because of", "Described", "Calls", "Held", "Denied", "See")...)),
+				h.El("thead", h.El("tr", heads("Tool", "Does", "Brings", "Because of", "Described", "Calls", "Asked", "Denied", "See")...)),
 				h.El("tbody", rows))))
 	}
 	c.page(v, http.StatusOK, "Tools", body...)

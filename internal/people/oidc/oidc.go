@@ -71,7 +71,7 @@ var (
 	// ErrRefused is for a provider that did not let the person through.
 	ErrRefused = errors.New("the provider did not sign you in")
 	// ErrToken is for an ID token that proves nothing.
-	ErrToken = errors.New("what the provider said of you does not count")
+	ErrToken = errors.New("the provider's answer about you cannot be accepted")
 	// ErrNoRole is for somebody whom the file gives nothing to do here.
 	ErrNoRole = errors.New("you have no role here")
 )

@@ -43,8 +43,8 @@ func readRoles(r *endpoint.Reader, n *configfile.Node) []Role {
 		}
 	}
 	r.Fields(n, map[string]func(*configfile.Node){
-		"admin": field("admin"), "approver": field("approver"), "viewer": field("reader"), "reader": field("reader"),
-	})
+		"admin": field("admin"), "approver": field("approver"), "viewer": field("reader"),
+	}, configfile.Former{Name: "reader", Now: "viewer", Read: field("reader")})
 	var out []Role
 	for _, role := range []string{"admin", "approver", "reader"} {
 		if len(values[role]) > 0 {

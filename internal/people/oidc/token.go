@@ -66,20 +66,20 @@ func reason(err error) string {
 		text string
 	}{
 		{errNoKey, errNoKey.Error()},
-		{jwt.ErrTokenMalformed, "it is no token"},
-		{jwt.ErrTokenSignatureInvalid, "its signature is not good, or of a kind that is not taken"},
-		{jwt.ErrTokenUnverifiable, "it is signed in a way that is not known"},
-		{jwt.ErrTokenExpired, "it is over: are both clocks right?"},
-		{jwt.ErrTokenUsedBeforeIssued, "it is of the future: are both clocks right?"},
-		{jwt.ErrTokenNotValidYet, "it does not count yet: are both clocks right?"},
-		{jwt.ErrTokenInvalidIssuer, "it is of another issuer"},
+		{jwt.ErrTokenMalformed, "it is not a token"},
+		{jwt.ErrTokenSignatureInvalid, "its signature is wrong, or of a kind that is not accepted"},
+		{jwt.ErrTokenUnverifiable, "it is signed in an unknown way"},
+		{jwt.ErrTokenExpired, "it has expired: are both clocks right?"},
+		{jwt.ErrTokenUsedBeforeIssued, "it is dated in the future: are both clocks right?"},
+		{jwt.ErrTokenNotValidYet, "it is not valid yet: are both clocks right?"},
+		{jwt.ErrTokenInvalidIssuer, "it is from another issuer"},
 		{jwt.ErrTokenInvalidAudience, "it is for another client"},
 	} {
 		if errors.Is(err, r.is) {
 			return r.text
 		}
 	}
-	return "it lacks something that it must say"
+	return "something required is missing from it"
 }
 
 // forUs checks what the library does not.
@@ -93,13 +93,13 @@ func (p *Provider) forUs(claims jwt.MapClaims, nonce string) error {
 		return errors.New("it was given to another client")
 	}
 	if given, _ := claims["nonce"].(string); !same(given, nonce) {
-		return errors.New("it is of another sign-in")
+		return errors.New("it belongs to another sign-in")
 	}
 	if sub, _ := claims["sub"].(string); sub == "" || len(sub) > 255 {
-		return errors.New("it does not say of whom it is")
+		return errors.New("it does not say who signed in")
 	}
 	if iat, err := claims.GetIssuedAt(); err != nil || iat == nil || p.o.Now().Sub(iat.Time) > Life+skew {
-		return errors.New("it is not of now")
+		return errors.New("it is too old")
 	}
 	return nil
 }

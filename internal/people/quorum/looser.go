@@ -23,7 +23,7 @@ func Looser(before, after *Rules) []string {
 		}
 		is := &after.List[i]
 		if !was.sameCases(is) {
-			out = append(out, name+" would be about other questions")
+			out = append(out, name+" would apply to other questions")
 			continue
 		}
 		for _, what := range was.looser(is) {
@@ -49,7 +49,7 @@ func (r *Rule) looser(next *Rule) []string {
 		out = append(out, "people could approve for agents of their own")
 	}
 	if r.Apart && !next.Apart {
-		out = append(out, "tokens that an administrator made could be all of them")
+		out = append(out, "all approvals could come from tokens that one administrator made")
 	}
 	if len(r.Ask) == 0 {
 		return out
@@ -91,7 +91,7 @@ func looserPeople(before, after *Rules) []string {
 		is := &after.People[i]
 		j := slices.IndexFunc(before.People, func(p Person) bool { return p.Name == is.Name })
 		if j < 0 {
-			out = append(out, "approvals.people: "+is.Name+" would be one of them")
+			out = append(out, "approvals.people: "+is.Name+" would be added")
 			continue
 		}
 		was := &before.People[j]
@@ -102,7 +102,7 @@ func looserPeople(before, after *Rules) []string {
 		}
 		for _, a := range was.Agents {
 			if !slices.Contains(is.Agents, a) {
-				out = append(out, fmt.Sprintf("approvals.people: %s would be no agent of %s", a, is.Name))
+				out = append(out, fmt.Sprintf("approvals.people: %s would no longer be an agent of %s", a, is.Name))
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func looserQuiet(before, after *Rules) []string {
 		is := &after.People[i]
 		j := slices.IndexFunc(before.People, func(p Person) bool { return p.Name == is.Name })
 		if j >= 0 && !is.Quiet.within(before.People[j].Quiet) {
-			out = append(out, fmt.Sprintf("approvals.people: %s would be sent nothing at other hours than before", is.Name))
+			out = append(out, fmt.Sprintf("approvals.people: %s would get no messages at other hours than before", is.Name))
 		}
 	}
 	return out

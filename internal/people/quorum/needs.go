@@ -3,7 +3,7 @@ package quorum
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // Needs are what a question takes, for people who look at it.
@@ -15,7 +15,7 @@ type Needs struct {
 }
 
 // Needs says how many people a question takes, who has agreed, and who may.
-func (r *Rules) Needs(c tidemark.Case, agreed []string) Needs {
+func (r *Rules) Needs(c engine.QuestionInfo, agreed []string) Needs {
 	rule := r.rule(c)
 	n := Needs{People: max(rule.People, 1)}
 	asked, _ := rule.asked(c)

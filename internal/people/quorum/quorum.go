@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/glob"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // Person is somebody who answers.
@@ -82,10 +82,10 @@ type Rules struct {
 	List   []Rule
 }
 
-var _ tidemark.Electors = (*Rules)(nil)
+var _ engine.ApproverRules = (*Rules)(nil)
 
 // fits reports whether the rule is about a question.
-func (r *Rule) fits(c tidemark.Case) bool {
+func (r *Rule) fits(c engine.QuestionInfo) bool {
 	named := func(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
 	like := func(list []string, value string) bool {
 		return len(list) == 0 || slices.ContainsFunc(list, func(p string) bool { return glob.Match(p, value) })
@@ -94,7 +94,7 @@ func (r *Rule) fits(c tidemark.Case) bool {
 }
 
 // rule is the first that fits; the zero Rule asks everybody for one approval.
-func (r *Rules) rule(c tidemark.Case) Rule {
+func (r *Rules) rule(c engine.QuestionInfo) Rule {
 	for i := range r.List {
 		if r.List[i].fits(c) {
 			rule := r.List[i]
@@ -106,7 +106,7 @@ func (r *Rules) rule(c tidemark.Case) Rule {
 }
 
 // asked are those a question is put to by now, and when that changes. Nobody means everybody.
-func (r *Rule) asked(c tidemark.Case) (names []string, next time.Time) {
+func (r *Rule) asked(c engine.QuestionInfo) (names []string, next time.Time) {
 	if len(r.Ask) == 0 {
 		return nil, time.Time{}
 	}
@@ -148,22 +148,23 @@ func (p *Person) owns(agent string) bool {
 	return slices.ContainsFunc(p.Agents, func(a string) bool { return glob.Stars(strings.ToLower(a), strings.ToLower(agent)) })
 }
 
-// Elect implements tidemark.Electors.
-func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool, err error) {
+// Allows implements engine.ApproverRules.
+func (r *Rules) Allows(c engine.QuestionInfo, by string, agreed []string) (enough bool, err error) {
 	rule, who := r.rule(c), r.person(by)
 	names, _ := rule.asked(c)
 	switch {
 	case len(names) > 0 && (who == nil || !slices.Contains(names, who.Name)):
 		asked := strings.Join(names, ", ")
-		return false, fmt.Errorf("%w: %s is not among those who are asked: %s", tidemark.ErrElector, r.nameOf(by), asked)
+		return false, fmt.Errorf("%w: %s is not one of those who are asked: %s", engine.ErrApprover, r.nameOf(by), asked)
 	case rule.NotOwn && who == nil:
-		return false, fmt.Errorf("%w: nobody knows whose agent it is if %s is none of the people in the file", tidemark.ErrElector, by)
+		return false, fmt.Errorf("%w: approvals.people has no entry for %s", engine.ErrApprover, by)
 	case rule.NotOwn && c.Agent == "":
-		return false, fmt.Errorf("%w: nobody knows whose agent it is, and %s may not approve their own", tidemark.ErrElector, who.Name)
+		return false, fmt.Errorf("%w: approvals.people does not say whose agent this is, and %s may not approve for their own",
+			engine.ErrApprover, who.Name)
 	case rule.NotOwn && who.owns(c.Agent):
-		return false, fmt.Errorf("%w: %s is the agent of %s, and another person must approve", tidemark.ErrElector, c.Agent, who.Name)
+		return false, fmt.Errorf("%w: %s is the agent of %s, and another person must approve", engine.ErrApprover, c.Agent, who.Name)
 	case rule.People > 1 && who == nil:
-		return false, fmt.Errorf("%w: it takes %d people, and %s is none of those in the file", tidemark.ErrElector, rule.People, by)
+		return false, fmt.Errorf("%w: it takes %d people, and approvals.people has no entry for %s", engine.ErrApprover, rule.People, by)
 	}
 	if rule.People <= 1 {
 		return true, nil
@@ -171,10 +172,10 @@ func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool,
 	before, here := r.agreed(c, &rule, agreed)
 	switch {
 	case slices.Contains(before, who.Name):
-		return false, fmt.Errorf("%w: %s has approved already, and another person must", tidemark.ErrElector, who.Name)
+		return false, fmt.Errorf("%w: %s has approved already; another person must approve too", engine.ErrApprover, who.Name)
 	case rule.Apart && here != "" && !Vouched(by):
-		return false, fmt.Errorf("%w: %s and %s are both known by this server's tokens alone, which an administrator can make; "+
-			"another must be known by a chat or a provider", tidemark.ErrElector, here, who.Name)
+		return false, fmt.Errorf("%w: %s and %s both use tokens of this server, which one administrator could have made; "+
+			"one approval must come from a chat or a sign-in provider", engine.ErrApprover, here, who.Name)
 	}
 	return len(before)+1 >= rule.People, nil
 }
@@ -182,7 +183,7 @@ func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool,
 // agreed are the people whose approval of before still counts, by the rules of now: who was asked then may be no longer.
 // here is the one of them who is known by a token of this server alone; where the rule wants people apart there is at
 // most one.
-func (r *Rules) agreed(c tidemark.Case, rule *Rule, accounts []string) (names []string, here string) {
+func (r *Rules) agreed(c engine.QuestionInfo, rule *Rule, accounts []string) (names []string, here string) {
 	asked, _ := rule.asked(c)
 	for _, a := range accounts {
 		p := r.person(a)
@@ -215,7 +216,7 @@ func Vouched(account string) bool {
 }
 
 // Reaches is Pushed for one account: whether whoever has it is asked, and not in their quiet hours.
-func (r *Rules) Reaches(c tidemark.Case, account string) (now bool, next time.Time) {
+func (r *Rules) Reaches(c engine.QuestionInfo, account string) (now bool, next time.Time) {
 	if !r.Sees(account).Agent(c.Agent) && !strings.HasPrefix(account, admin) {
 		return false, time.Time{}
 	}
@@ -234,7 +235,7 @@ func (r *Rules) Reaches(c tidemark.Case, account string) (now bool, next time.Ti
 // Pushed reports whether a question is sent to a channel now: whether somebody is asked who
 // has an account there, and whose hours are not quiet. next is when to look again; zero: never. What somebody who reads the channel
 // may not see is not sent there.
-func (r *Rules) Pushed(c tidemark.Case, channel string) (now bool, next time.Time) {
+func (r *Rules) Pushed(c engine.QuestionInfo, channel string) (now bool, next time.Time) {
 	if !r.readBy(channel).Agent(c.Agent) {
 		return false, time.Time{}
 	}

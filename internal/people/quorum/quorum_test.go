@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/quorum"
 )
 
@@ -21,8 +21,8 @@ func rules(list ...quorum.Rule) *quorum.Rules {
 	}}
 }
 
-func about(agent, act string) tidemark.Case {
-	return tidemark.Case{Agent: agent, Tool: "bank_transfer", Act: act, Kind: "danger", Asked: noon, Now: noon.Add(time.Minute)}
+func about(agent, act string) engine.QuestionInfo {
+	return engine.QuestionInfo{Agent: agent, Tool: "bank_transfer", Act: act, Kind: "danger", Asked: noon, Now: noon.Add(time.Minute)}
 }
 
 // BEY-10: whose approval counts, and how many of them it takes.
@@ -38,7 +38,7 @@ func TestWhoseApprovalCounts(t *testing.T) {
 	late.Now = noon.Add(10 * time.Minute)
 	tests := map[string]struct {
 		rules  *quorum.Rules
-		c      tidemark.Case
+		c      engine.QuestionInfo
 		by     string
 		agreed []string
 		enough bool
@@ -80,8 +80,8 @@ func TestWhoseApprovalCounts(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			enough, err := tt.rules.Elect(tt.c, tt.by, tt.agreed)
-			if enough != tt.enough || (err != nil) != tt.fails || err != nil && !errors.Is(err, tidemark.ErrElector) {
+			enough, err := tt.rules.Allows(tt.c, tt.by, tt.agreed)
+			if enough != tt.enough || (err != nil) != tt.fails || err != nil && !errors.Is(err, engine.ErrApprover) {
 				t.Errorf("got %t, %v; want %t, failing %t", enough, err, tt.enough, tt.fails)
 			}
 		})
@@ -92,7 +92,7 @@ func TestWhoseApprovalCounts(t *testing.T) {
 // hours, and by how long nobody answered.
 func TestWhereAQuestionIsSent(t *testing.T) {
 	ask := quorum.Rule{Ask: []string{"bob"}, Then: []quorum.Step{{After: 10 * time.Minute, Ask: []string{"eve"}}}}
-	at := func(d time.Duration) tidemark.Case {
+	at := func(d time.Duration) engine.QuestionInfo {
 		c := about("claude", "pay")
 		c.Now = noon.Add(d)
 		return c
@@ -101,7 +101,7 @@ func TestWhereAQuestionIsSent(t *testing.T) {
 	night.Asked, night.Now = noon.Add(11*time.Hour), noon.Add(11*time.Hour)
 	tests := map[string]struct {
 		rules   *quorum.Rules
-		c       tidemark.Case
+		c       engine.QuestionInfo
 		channel string
 		now     bool
 		next    time.Time
@@ -135,7 +135,7 @@ func TestWhoIsTold(t *testing.T) {
 	night.Asked = night.Now
 	for name, tt := range map[string]struct {
 		rules   *quorum.Rules
-		c       tidemark.Case
+		c       engine.QuestionInfo
 		account string
 		now     bool
 		next    time.Time
@@ -181,13 +181,13 @@ func TestWhatIsLooser(t *testing.T) {
 		"the same":                           {rules(base), rules(base), ""},
 		"the first rules there are":          {rules(), rules(base), ""},
 		"a further rule at the end":          {rules(base), rules(base, quorum.Rule{People: 2}), ""},
-		"a rule before it":                   {rules(base), rules(quorum.Rule{}, base), "rule 1 would be about other questions"},
+		"a rule before it":                   {rules(base), rules(quorum.Rule{}, base), "rule 1 would apply to other questions"},
 		"a rule that is gone":                {rules(base), rules(), "rule 1 would be gone"},
-		"about less":                         {rules(base), with(func(r *quorum.Rule) { r.Tools = []string{"x"} }), "about other questions"},
+		"about less":                         {rules(base), with(func(r *quorum.Rule) { r.Tools = []string{"x"} }), "apply to other questions"},
 		"one person":                         {rules(base), with(func(r *quorum.Rule) { r.People = 0 }), "took 2 people and would take 1"},
 		"three people":                       {rules(base), with(func(r *quorum.Rule) { r.People = 3 }), ""},
 		"one's own agents":                   {rules(base), with(func(r *quorum.Rule) { r.NotOwn = false }), "agents of their own"},
-		"not apart":                          {rules(base), with(func(r *quorum.Rule) { r.Apart = false }), "an administrator made"},
+		"not apart":                          {rules(base), with(func(r *quorum.Rule) { r.Apart = false }), "one administrator made"},
 		"everybody":                          {rules(base), with(func(r *quorum.Rule) { r.Ask, r.Then = nil, nil }), "everybody could approve"},
 		"one more":                           {rules(base), with(func(r *quorum.Rule) { r.Ask = []string{"ada", "bob", "joe"} }), "joe could approve too"},
 		"one fewer":                          {rules(base), with(func(r *quorum.Rule) { r.Ask = []string{"ada"} }), ""},
@@ -197,14 +197,14 @@ func TestWhatIsLooser(t *testing.T) {
 		"from the start only some":           {rules(quorum.Rule{}), rules(quorum.Rule{Ask: []string{"ada"}}), ""},
 		"a further account":                  {rules(base), people(func(p *quorum.Person) { p.Accounts = append(p.Accounts, "slack:UX") }), "slack:UX could approve as bob"},
 		"an account fewer":                   {rules(base), people(func(p *quorum.Person) { p.Accounts = nil }), ""},
-		"another person":                     {rules(base), people(func(p *quorum.Person) { p.Name = "max" }), "max would be one of them"},
-		"an agent that is nobody's any more": {rules(base), func() *quorum.Rules { r := rules(base); r.People[0].Agents = nil; return r }(), "claude would be no agent of ada"},
-		"longer quiet hours":                 {rules(base), quiet(21, 7, time.UTC), "bob would be sent nothing"},
+		"another person":                     {rules(base), people(func(p *quorum.Person) { p.Name = "max" }), "max would be added"},
+		"an agent that is nobody's any more": {rules(base), func() *quorum.Rules { r := rules(base); r.People[0].Agents = nil; return r }(), "claude would no longer be an agent of ada"},
+		"longer quiet hours":                 {rules(base), quiet(21, 7, time.UTC), "bob would get no messages"},
 		"shorter quiet hours":                {rules(base), quiet(23, 6, time.UTC), ""},
-		"quiet hours by day":                 {rules(base), quiet(9, 17, time.UTC), "bob would be sent nothing"},
-		"quiet hours elsewhere":              {rules(base), quiet(22, 7, time.FixedZone("there", 3600)), "bob would be sent nothing"},
+		"quiet hours by day":                 {rules(base), quiet(9, 17, time.UTC), "bob would get no messages"},
+		"quiet hours elsewhere":              {rules(base), quiet(22, 7, time.FixedZone("there", 3600)), "bob would get no messages"},
 		"no quiet hours":                     {rules(base), quiet(0, 0, nil), ""},
-		"quiet hours without rules":          {rules(), func() *quorum.Rules { r := quiet(9, 17, time.UTC); r.List = nil; return r }(), "bob would be sent nothing"},
+		"quiet hours without rules":          {rules(), func() *quorum.Rules { r := quiet(9, 17, time.UTC); r.List = nil; return r }(), "bob would get no messages"},
 	} {
 		got := quorum.Looser(tt.before, tt.after)
 		if tt.want == "" && len(got) > 0 || tt.want != "" && !strings.Contains(strings.Join(got, "; "), tt.want) {

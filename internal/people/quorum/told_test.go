@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/quorum"
 )
 
@@ -18,8 +18,8 @@ func TestChannelsAndBrowsersAreToldWhatIsSeen(t *testing.T) {
 	}}
 	open := &quorum.Rules{People: []quorum.Person{{Name: "ana", Accounts: []string{"approver:ana", "slack:UANA"}}}}
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	about := func(agent string) tidemark.Case {
-		return tidemark.Case{Agent: agent, Tool: "send_email", Asked: now, Now: now}
+	about := func(agent string) engine.QuestionInfo {
+		return engine.QuestionInfo{Agent: agent, Tool: "send_email", Asked: now, Now: now}
 	}
 	for _, c := range []struct {
 		rules          *quorum.Rules

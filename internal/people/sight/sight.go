@@ -9,8 +9,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/glob"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // Sight is what somebody may see.
@@ -54,7 +54,7 @@ func From(ctx context.Context) Sight {
 
 // Monitor knows whose sessions are.
 type Monitor interface {
-	Standing(ctx context.Context, ref tidemark.Ref) (tidemark.Standing, error)
+	Standing(ctx context.Context, ref engine.Ref) (engine.Standing, error)
 }
 
 // Look tells for one request or stream which sessions are seen. It is not safe for concurrent use.
@@ -75,7 +75,7 @@ func (l *Look) Session(ctx context.Context, name string) bool {
 	if seen, ok := l.known[name]; ok {
 		return seen
 	}
-	s, err := l.monitor.Standing(ctx, tidemark.Ref{Session: name})
+	s, err := l.monitor.Standing(ctx, engine.Ref{Session: name})
 	if err != nil || s.Agent == "" {
 		return false
 	}

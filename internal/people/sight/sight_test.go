@@ -5,18 +5,18 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/sight"
 )
 
 type agents map[string]string
 
-func (a agents) Standing(_ context.Context, ref tidemark.Ref) (tidemark.Standing, error) {
+func (a agents) Standing(_ context.Context, ref engine.Ref) (engine.Standing, error) {
 	agent, ok := a[ref.Session]
 	if !ok {
-		return tidemark.Standing{}, errors.New("it cannot be read")
+		return engine.Standing{}, errors.New("it cannot be read")
 	}
-	return tidemark.Standing{Agent: agent}, nil
+	return engine.Standing{Agent: agent}, nil
 }
 
 // What was not granted is hidden: by agent, by pattern, and wherever nobody knows whose a session is.

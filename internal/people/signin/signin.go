@@ -24,7 +24,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // The bounds of links and sessions.

@@ -14,7 +14,7 @@ import (
 	tg "github.com/go-telegram/bot"
 
 	"github.com/tidemark/tidemark/internal/base/outbound"
-	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/channels"
 )
 
 // The bounds of talking to Telegram.
@@ -115,7 +115,7 @@ func (b *Bot) scrub(text string) string {
 	for _, s := range []string{b.token, url.PathEscape(b.token), url.QueryEscape(b.token), secret} {
 		text = strings.ReplaceAll(text, s, "***")
 	}
-	return asking.Cut(asking.OneLine(text), 300)
+	return channels.Cut(channels.OneLine(text), 300)
 }
 
 // gate bounds the calls under way and keeps quiet for as long as Telegram asks.

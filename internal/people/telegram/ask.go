@@ -12,7 +12,7 @@ import (
 	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
-	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/channels"
 )
 
 // maxText is the longest message, in the UTF-16 units that Telegram counts in.
@@ -37,7 +37,7 @@ type Message struct {
 }
 
 // text is the message with the end it has, if any.
-func (m *Message) text(last string) string { return asking.Text(m.Title, m.Fields, last, maxText) }
+func (m *Message) text(last string) string { return channels.Text(m.Title, m.Fields, last, maxText) }
 
 // Field is one named value of a message. A hostile value can neither add a field nor
 // hide one. It is the type of whoever asks, who knows nothing of this package.
@@ -246,7 +246,7 @@ func (b *Bot) persist(ctx context.Context, run func() error) error {
 		if err = run(); !errors.As(err, &failed) || failed.Code != 0 {
 			return err
 		}
-		if b.sleep(ctx, wait.NextBackOff()) != nil {
+		if b.sleep(ctx, wait.Next()) != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/channels"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/internal/test/telegramtest"
 )
@@ -137,7 +137,7 @@ func TestAChannelSettlesOnce(t *testing.T) {
 	w := start(t, nil)
 	var shown atomic.Int32
 	ask := func(out chan<- []string) error {
-		return w.bot.Channel().Ask(deadline(t), asking.Post{
+		return w.bot.Channel().Ask(deadline(t), channels.Post{
 			Title: "Approval", Fields: []telegram.Field{{"Tool", "exec"}}, Buttons: []telegram.Button{{"Allow once", "once"}},
 			Shown: func() { shown.Add(1) },
 			Settle: func(choice, by, name string) string {

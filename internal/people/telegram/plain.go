@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/channels"
 )
 
 // Verifier asks yes or no in the terms of an external verifier.
@@ -36,8 +36,8 @@ type Channel struct{ bot *Bot }
 // Channel is the bot as an approval channel asks it.
 func (b *Bot) Channel() Channel { return Channel{b} }
 
-// Ask implements asking.Asker. Who pressed is recorded as telegram:<user id>.
-func (c Channel) Ask(ctx context.Context, p asking.Post) error {
+// Ask implements channels.Asker. Who pressed is recorded as telegram:<user id>.
+func (c Channel) Ask(ctx context.Context, p channels.Post) error {
 	m := Message{Title: p.Title, Fields: p.Fields, Buttons: p.Buttons, Sent: p.Shown, Notes: p.Notes}
 	settled := false
 	m.Closed = func(a Answer, err error) string {

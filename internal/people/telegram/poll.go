@@ -10,10 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
+	"github.com/tidemark/tidemark/internal/base/backoff"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/channels"
 )
 
 // The bounds of polling.
@@ -25,10 +24,8 @@ const (
 	keeps = 24 * time.Hour
 )
 
-func newBackOff() *backoff.ExponentialBackOff {
-	e := backoff.NewExponentialBackOff()
-	e.InitialInterval, e.MaxInterval = 500*time.Millisecond, 15*time.Second
-	return e
+func newBackOff() *backoff.Growing {
+	return &backoff.Growing{First: 500 * time.Millisecond, Most: 15 * time.Second}
 }
 
 // register makes a request known before it is sent, so that no tap on it can be missed,
@@ -102,7 +99,7 @@ func (b *Bot) poll(ctx context.Context) {
 		}
 		failed := b.failure("getUpdates", err)
 		_ = b.note("getUpdates", failed)
-		pause := wait.NextBackOff()
+		pause := wait.Next()
 		if failed.Code == http.StatusTooManyRequests {
 			pause = max(pause, failed.RetryAfter)
 		}
@@ -220,7 +217,7 @@ func parseUpdates(answer []byte) ([]update, error) {
 	}
 	if !r.OK {
 		return nil, &Error{
-			Method: "getUpdates", Code: r.Code, Text: asking.Cut(asking.OneLine(r.Description), 300),
+			Method: "getUpdates", Code: r.Code, Text: channels.Cut(channels.OneLine(r.Description), 300),
 			RetryAfter: time.Duration(min(max(r.Parameters.RetryAfter, 0), 3600)) * time.Second,
 		}
 	}

@@ -41,7 +41,6 @@ func ReadSettings(r *endpoint.Reader, n *configfile.Node) *Settings {
 		s.Enabled = v.Kind != configfile.Bool || v.Bool
 	}
 	r.Fields(n, map[string]func(*configfile.Node){
-		"enabled": func(n *configfile.Node) { r.Bool(n) },
 		"botToken": func(n *configfile.Node) {
 			if s.Enabled {
 				s.BotToken, _ = r.Secret(n)
@@ -52,8 +51,11 @@ func ReadSettings(r *endpoint.Reader, n *configfile.Node) *Settings {
 		"chatId":         func(n *configfile.Node) { s.ChatID = readChat(r, n) },
 		"timeout":        func(n *configfile.Node) { s.Timeout = r.Seconds(n, 1, 3600) },
 		"allowedUserIds": func(n *configfile.Node) { s.AllowedUserIDs = readUsers(r, n) },
-		"baseUrl":        func(n *configfile.Node) { s.BaseURL = strings.TrimSuffix(r.Address(n), "/") },
-	})
+	},
+		configfile.Former{Name: "enabled", Now: "nothing: the section is enough, and whoever wants no chat leaves it out",
+			Read: func(n *configfile.Node) { r.Bool(n) }},
+		configfile.Former{Name: "baseUrl", Now: configfile.Nothing,
+			Read: func(n *configfile.Node) { s.BaseURL = strings.TrimSuffix(r.Address(n), "/") }})
 	if id, err := strconv.ParseInt(s.ChatID, 10, 64); err == nil && id > 0 && n.Get("allowedUserIds") == nil {
 		s.AllowedUserIDs = []int64{id} // a chat with one person has that person's number
 	}

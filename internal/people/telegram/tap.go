@@ -10,7 +10,7 @@ import (
 	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
-	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/channels"
 )
 
 // What whoever taps in vain is told.
@@ -72,7 +72,7 @@ func parseCallback(data string) (token string, button int, ok bool) {
 func keyboard(r *request) *models.InlineKeyboardMarkup {
 	k := &models.InlineKeyboardMarkup{}
 	for i, button := range r.message.Buttons {
-		one := models.InlineKeyboardButton{Text: asking.Label(button.Text), CallbackData: callbackData(r.token, i)}
+		one := models.InlineKeyboardButton{Text: channels.Label(button.Text), CallbackData: callbackData(r.token, i)}
 		if i == 0 || len(r.message.Buttons) > 3 {
 			k.InlineKeyboard = append(k.InlineKeyboard, nil)
 		}
@@ -182,7 +182,7 @@ func (b *Bot) reply(o reply) {
 func (b *Bot) answerTap(ctx context.Context, o reply) {
 	err := b.call(ctx, "answerCallbackQuery", func(ctx context.Context) error {
 		_, err := b.api.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{
-			CallbackQueryID: o.to, Text: asking.Cut(o.text, 190), ShowAlert: o.alert,
+			CallbackQueryID: o.to, Text: channels.Cut(o.text, 190), ShowAlert: o.alert,
 		})
 		return err
 	})
@@ -195,9 +195,9 @@ func (b *Bot) answerTap(ctx context.Context, o reply) {
 func userName(first, name string, id int64) string {
 	switch {
 	case name != "":
-		return "@" + asking.Cut(asking.OneLine(name), 40)
+		return "@" + channels.Cut(channels.OneLine(name), 40)
 	case first != "":
-		return fmt.Sprintf("%s (%d)", asking.Cut(asking.OneLine(first), 40), id)
+		return fmt.Sprintf("%s (%d)", channels.Cut(channels.OneLine(first), 40), id)
 	}
 	return fmt.Sprintf("user %d", id)
 }

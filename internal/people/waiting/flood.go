@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // A session that asks and asks is one thing to look at: a list shows the first few of its calls and how many there are, so that
@@ -21,7 +21,7 @@ type Flood struct {
 }
 
 // Floods are the sessions of which many calls wait, by their names.
-func Floods(list []tidemark.Question) []Flood {
+func Floods(list []engine.Question) []Flood {
 	var out []Flood
 	all := bySession(list)
 	for _, session := range slices.Sorted(maps.Keys(all)) {
@@ -33,8 +33,8 @@ func Floods(list []tidemark.Question) []Flood {
 }
 
 // Window are so many of the calls that wait, the oldest, with few of each flood.
-func Window(list []tidemark.Question, most int) []tidemark.Question {
-	out, all := make([]tidemark.Question, 0, min(len(list), most)), bySession(list)
+func Window(list []engine.Question, most int) []engine.Question {
+	out, all := make([]engine.Question, 0, min(len(list), most)), bySession(list)
 	shown := map[string]int{}
 	for i := range list {
 		q := &list[i]
@@ -48,7 +48,7 @@ func Window(list []tidemark.Question, most int) []tidemark.Question {
 }
 
 // bySession is how many calls of each session wait.
-func bySession(list []tidemark.Question) map[string]int {
+func bySession(list []engine.Question) map[string]int {
 	out := map[string]int{}
 	for i := range list {
 		if list[i].Pending() {

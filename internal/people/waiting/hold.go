@@ -11,10 +11,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	waits "github.com/tidemark/tidemark/internal/base/patience"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -23,17 +23,17 @@ const MaxWait = time.Hour
 
 // Waiter holds calls for the doors. It is safe for concurrent use.
 type Waiter struct {
-	monitor *tidemark.Monitor
+	monitor *engine.Monitor
 	log     *notify.Store
 }
 
 // New makes a Waiter; log is the store that the monitor writes to.
-func New(m *tidemark.Monitor, log *notify.Store) *Waiter { return &Waiter{m, log} }
+func New(m *engine.Monitor, log *notify.Store) *Waiter { return &Waiter{m, log} }
 
 // Decide asks the monitor about a call and, where it is held, waits until the question
 // is answered, expires, or the caller's patience ends; an answered call is decided again
 // and then runs or does not. While it waits it costs a timer.
-func (w *Waiter) Decide(ctx context.Context, ref tidemark.Ref, call tool.Call, patience time.Duration) (tidemark.Verdict, error) {
+func (w *Waiter) Decide(ctx context.Context, ref engine.Ref, call tool.Call, patience time.Duration) (engine.Verdict, error) {
 	if patience <= 0 {
 		return w.monitor.Decide(ctx, ref, call)
 	}
@@ -55,7 +55,7 @@ func (w *Waiter) Decide(ctx context.Context, ref tidemark.Ref, call tool.Call, p
 		}
 		before := leave
 		leave = w.monitor.Await(v.Held.ID)
-		before() // now, so that nobody is told in between that nobody waits
+		before() // after the new wait is registered: else people would be told for a moment that nobody waits
 		if waited == "" {
 			w.log.QuestionsMoved() // it may have been marked as abandoned
 		}
@@ -74,7 +74,7 @@ func (w *Waiter) Decide(ctx context.Context, ref tidemark.Ref, call tool.Call, p
 }
 
 // timedOut is the verdict on a call whose question nobody answered.
-func timedOut(v tidemark.Verdict) tidemark.Verdict {
+func timedOut(v engine.Verdict) engine.Verdict {
 	v.Late, v.Held, v.Permit = true, nil, nil
 	v.Reasons = append([]policy.Reason{{Rule: "approval-timeout", Effect: policy.Confirm, Text: "nobody answered in time"}}, v.Reasons...)
 	return v
@@ -82,7 +82,7 @@ func timedOut(v tidemark.Verdict) tidemark.Verdict {
 
 // Outcome waits until a question is no longer pending, or until the patience ends, and
 // returns it as it is then.
-func (w *Waiter) Outcome(ctx context.Context, q tidemark.Question, patience time.Duration) (tidemark.Question, error) {
+func (w *Waiter) Outcome(ctx context.Context, q engine.Question, patience time.Duration) (engine.Question, error) {
 	if !q.Pending() || patience <= 0 {
 		return q, nil
 	}
@@ -101,8 +101,8 @@ func (w *Waiter) Outcome(ctx context.Context, q tidemark.Question, patience time
 // the call was judged, or the time is up. It reports whether the call is worth deciding
 // again.
 func (w *Waiter) wait(
-	ctx context.Context, l *notify.Listener, q tidemark.Question, known int, patience time.Duration,
-) (tidemark.Question, bool) {
+	ctx context.Context, l *notify.Listener, q engine.Question, known int, patience time.Duration,
+) (engine.Question, bool) {
 	end := time.NewTimer(patience)
 	defer end.Stop()
 	ctx = waits.Unhurried(ctx)
@@ -133,15 +133,15 @@ func (w *Waiter) wait(
 
 // worthwhile reports whether what was read of a question can change the verdict: it has
 // an outcome, or another one stands in for it.
-func worthwhile(q *tidemark.Question, err error) bool {
+func worthwhile(q *engine.Question, err error) bool {
 	if err != nil {
-		return errors.Is(err, tidemark.ErrNotFound)
+		return errors.Is(err, engine.ErrNotFound)
 	}
 	return !q.Pending() && q.State != "expired"
 }
 
 // UntilNext is when the next of the questions expires, which nothing records.
-func UntilNext(list []tidemark.Question) time.Duration {
+func UntilNext(list []engine.Question) time.Duration {
 	next := time.Hour
 	for i := range list {
 		if list[i].Pending() {

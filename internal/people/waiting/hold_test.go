@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/internal/approval"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -18,58 +18,58 @@ import (
 var ways = []struct {
 	name string
 	file string
-	act  func(w *world, q tidemark.Question)
+	act  func(w *world, q engine.Question)
 	want policy.Effect
 	rule string // of a denial
 	end  string // state of the question afterwards
 }{
 	{
 		"the owner's code lets the call run", "",
-		func(w *world, q tidemark.Question) { w.says(main("s"), ".approve exec "+q.Code) },
+		func(w *world, q engine.Question) { w.says(main("s"), ".approve exec "+q.Code) },
 		policy.Allow, "", "spent",
 	}, {
 		"the owner's code for all lets the call run", "",
-		func(w *world, q tidemark.Question) { w.says(main("s"), ".approve all "+q.Code) },
+		func(w *world, q engine.Question) { w.says(main("s"), ".approve all "+q.Code) },
 		policy.Allow, "", "spent",
 	}, {
 		"the owner's code for some minutes lets the call run", "",
-		func(w *world, q tidemark.Question) { w.says(main("s"), ".approve exec "+q.Code+" 5") },
+		func(w *world, q engine.Question) { w.says(main("s"), ".approve exec "+q.Code+" 5") },
 		policy.Allow, "", "approved",
 	}, {
 		"the owner's code lets the call run where approvals are for the turn", "approvalScope: turn",
-		func(w *world, q tidemark.Question) { w.says(main("s"), ".approve exec "+q.Code) },
+		func(w *world, q engine.Question) { w.says(main("s"), ".approve exec "+q.Code) },
 		policy.Allow, "", "approved",
 	}, {
 		"an approver lets the call run", "",
-		func(w *world, q tidemark.Question) {
-			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
+		func(w *world, q engine.Question) {
+			w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
 		},
 		policy.Allow, "", "spent",
 	}, {
 		"a grant lets the call run", "",
-		func(w *world, q tidemark.Question) {
-			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true, For: 5 * time.Minute})
+		func(w *world, q engine.Question) {
+			w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true, For: 5 * time.Minute})
 		},
 		policy.Allow, "", "approved",
 	}, {
 		"a grant given for another question of the session lets the call run", "",
-		func(w *world, _ tidemark.Question) {
+		func(w *world, _ engine.Question) {
 			other := w.held(main("s"), exec(2))
-			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute, Where: approval.Where{"n": "*"}})
+			w.mustVote(engine.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute, Where: approval.Where{"n": "*"}})
 		},
 		policy.Allow, "", "moot",
 	}, {
 		"a grant for similar calls lets a call that fits run", "",
-		func(w *world, _ tidemark.Question) {
+		func(w *world, _ engine.Question) {
 			other := w.held(main("s"), exec(2))
-			w.mustVote(tidemark.Vote{
+			w.mustVote(engine.Vote{
 				Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute, Where: approval.Where{"command": "rollout *", "n": "*"},
 			})
 		},
 		policy.Allow, "", "moot",
 	}, {
 		"trust that is reset lets the call run", "",
-		func(w *world, _ tidemark.Question) {
+		func(w *world, _ engine.Question) {
 			if err := w.Reset(context.Background(), main("s"), "anna", "http"); err != nil {
 				w.Fatal(err)
 			}
@@ -77,11 +77,11 @@ var ways = []struct {
 		policy.Allow, "", "moot",
 	}, {
 		"trust that the owner resets by chat lets the call run", "",
-		func(w *world, _ tidemark.Question) { w.says(main("s"), ".reset-trust") },
+		func(w *world, _ engine.Question) { w.says(main("s"), ".reset-trust") },
 		policy.Allow, "", "moot",
 	}, {
 		"the same call that somebody else lets run makes the question pointless", "",
-		func(w *world, _ tidemark.Question) {
+		func(w *world, _ engine.Question) {
 			w.SetPolicy(policyOf(w, "preset: permissive\ntoolOverrides: {exec: {\"*\": allow}}"))
 			if v, err := w.Decide(context.Background(), main("s"), exec(1)); err != nil || !v.Allowed() {
 				w.Fatalf("got %s, %v", v.Effect, err)
@@ -90,28 +90,28 @@ var ways = []struct {
 		policy.Allow, "", "moot",
 	}, {
 		"the owner's denial refuses the call", "",
-		func(w *world, q tidemark.Question) { w.says(main("s"), ".deny "+q.Code) },
+		func(w *world, q engine.Question) { w.says(main("s"), ".deny "+q.Code) },
 		policy.Deny, "owner-denied", "denied",
 	}, {
 		"an approver's denial refuses the call", "",
-		func(w *world, q tidemark.Question) {
-			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Reason: "not today"})
+		func(w *world, q engine.Question) {
+			w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Reason: "not today"})
 		},
 		policy.Deny, "owner-denied", "denied",
 	}, {
 		"a denial counts though another turn begins in the same moment", "",
-		func(w *world, q tidemark.Question) {
-			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}})
+		func(w *world, q engine.Question) {
+			w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}})
 			w.says(main("s"), "Something else.")
 		},
 		policy.Deny, "owner-denied", "denied",
 	}, {
 		"an approval after the turn's answer went out refuses the call", "",
-		func(w *world, q tidemark.Question) {
-			if _, err := w.End(context.Background(), tidemark.Ending{Ref: tidemark.Ref{Session: "s", Turn: "r"}}); err != nil {
+		func(w *world, q engine.Question) {
+			if _, err := w.End(context.Background(), engine.Ending{Ref: engine.Ref{Session: "s", Turn: "r"}}); err != nil {
 				w.Fatal(err)
 			}
-			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
+			w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
 		},
 		policy.Deny, "turn-sealed", "approved",
 	},
@@ -132,7 +132,7 @@ func TestAHeldCallIsResumed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, byLevels+tt.file)
-				ref := tidemark.Ref{Session: "s", Turn: "r"}
+				ref := engine.Ref{Session: "s", Turn: "r"}
 				w.taint(ref)
 				q := w.held(ref, exec(1))
 				start := time.Now()
@@ -169,7 +169,7 @@ func TestARefusalSaysWhoDeniedItAndWhy(t *testing.T) {
 		q := w.held(main("s"), exec(1))
 		got := w.waits(t.Context(), main("s"), exec(1), time.Minute)
 		synctest.Wait()
-		w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Reason: "not today"})
+		w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Reason: "not today"})
 		v := <-got
 		if text := v.Message(); !strings.Contains(text, "anna denied this call: not today") || !strings.Contains(text, "owner-denied") {
 			t.Errorf("got %q", text)
@@ -300,7 +300,7 @@ func TestAQuestionNobodyWaitsForIsMarked(t *testing.T) {
 			if err != nil || now.Abandoned != want || list[0].Abandoned != want || v.Questions[0].Abandoned != want {
 				t.Errorf("marked %t, %t and %t, %v; want %t", now.Abandoned, list[0].Abandoned, v.Questions[0].Abandoned, err, want)
 			}
-			if said := strings.Contains(now.Text(), "Nobody waits: "+tidemark.NobodyWaits); said != want {
+			if said := strings.Contains(now.Text(), "Nobody waits: "+engine.NobodyWaits); said != want {
 				t.Errorf("its text is %q", now.Text())
 			}
 		}
@@ -324,7 +324,7 @@ func TestAQuestionNobodyWaitsForIsMarked(t *testing.T) {
 		late := w.waits(t.Context(), main("s"), exec(1), time.Minute)
 		synctest.Wait()
 		marked(false)
-		if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, By: "alice", Via: "http"}); err != nil {
+		if _, err := w.Answer(t.Context(), engine.Vote{Session: "s", IDs: []string{q.ID}, By: "alice", Via: "http"}); err != nil {
 			t.Fatal(err)
 		}
 		<-late
@@ -336,11 +336,11 @@ func TestAQuestionNobodyWaitsForIsMarked(t *testing.T) {
 
 // Whoever is gone when the answer comes does not use it up.
 func TestAnAnswerIsNotSpentOnACallerThatIsGone(t *testing.T) {
-	for name, act := range map[string]func(w *world, q tidemark.Question){
-		"approval": func(w *world, q tidemark.Question) {
-			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
+	for name, act := range map[string]func(w *world, q engine.Question){
+		"approval": func(w *world, q engine.Question) {
+			w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
 		},
-		"reset": func(w *world, _ tidemark.Question) {
+		"reset": func(w *world, _ engine.Question) {
 			if err := w.Reset(context.Background(), main("s"), "anna", "http"); err != nil {
 				w.Fatal(err)
 			}
@@ -404,7 +404,7 @@ func TestAGrantThatDoesNotFitLeavesTheCallWaiting(t *testing.T) {
 		got := w.waits(t.Context(), main("s"), exec(1), time.Hour)
 		synctest.Wait()
 		other := w.held(main("s"), exec(2))
-		w.mustVote(tidemark.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: time.Hour, Where: approval.Where{"n": "2"}})
+		w.mustVote(engine.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: time.Hour, Where: approval.Where{"n": "2"}})
 		synctest.Wait()
 		if n := w.feed.Watching(); n != 1 {
 			t.Errorf("%d callers wait, want 1", n)
@@ -450,7 +450,7 @@ func TestOneApprovalLetsOneOfTwoCallersRun(t *testing.T) {
 		if n := w.feed.Watching(); n != 2 {
 			t.Errorf("%d callers wait, want 2", n)
 		}
-		w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
+		w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
 		a, b := <-one, <-two
 		if a.Allowed() == b.Allowed() || a.err != nil || b.err != nil {
 			t.Fatalf("got %s and %s, %v, %v; want one of them to run", a.Effect, b.Effect, a.err, b.err)
@@ -471,11 +471,11 @@ func TestAWaitThatEndsInAFailureLetsNothingRun(t *testing.T) {
 		w := newWorld(t, "")
 		w.taint(main("s"))
 		q := w.held(main("s"), exec(1))
-		w.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
+		w.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
 		full := errors.New("disk full")
 		for range 2 {
 			w.log.fail.Store(&full)
-			if v := <-w.waits(t.Context(), main("s"), exec(1), time.Minute); !errors.Is(v.err, tidemark.ErrUnavailable) || v.Permit != nil {
+			if v := <-w.waits(t.Context(), main("s"), exec(1), time.Minute); !errors.Is(v.err, engine.ErrUnavailable) || v.Permit != nil {
 				t.Errorf("got %s, %v; want ErrUnavailable", v.Effect, v.err)
 			}
 			w.empty()

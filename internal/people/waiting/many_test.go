@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -72,12 +72,12 @@ func (w *world) allWait(n int) {
 // approves says which questions the test approves: two of three.
 func approves(i int) bool { return i%3 != 0 }
 
-func (w *world) answerAll(questions []tidemark.Question, together bool) {
+func (w *world) answerAll(questions []engine.Question, together bool) {
 	w.Helper()
 	var failed atomic.Int64
 	answer := func(i int) {
 		q := questions[i]
-		if w.vote(tidemark.Vote{Session: q.Session, IDs: []string{q.ID}, Approve: approves(i)}) != nil {
+		if w.vote(engine.Vote{Session: q.Session, IDs: []string{q.ID}, Approve: approves(i)}) != nil {
 			failed.Add(1)
 		}
 	}
@@ -103,7 +103,7 @@ func (w *world) answerAll(questions []tidemark.Question, together bool) {
 }
 
 // outcomes compares what each caller got with the answer to its question.
-func (w *world) outcomes(questions []tidemark.Question, callers map[string]<-chan ended) {
+func (w *world) outcomes(questions []engine.Question, callers map[string]<-chan ended) {
 	w.Helper()
 	spent := map[string]bool{}
 	for i, q := range questions {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // Whoever watches a question is told its outcome, whichever it is.
@@ -18,7 +18,7 @@ func TestOutcomeIsToldAtOnce(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, byLevels+tt.file)
-				ref := tidemark.Ref{Session: "s", Turn: "r"}
+				ref := engine.Ref{Session: "s", Turn: "r"}
 				w.taint(ref)
 				q := w.held(ref, exec(1))
 				caller := w.waits(t.Context(), ref, exec(1), time.Minute)
@@ -37,7 +37,7 @@ func TestOutcomeIsToldAtOnce(t *testing.T) {
 }
 
 // watches waits for the outcome of a question and tells its state.
-func (w *world) watches(ctx context.Context, q tidemark.Question, patience time.Duration) <-chan string {
+func (w *world) watches(ctx context.Context, q engine.Question, patience time.Duration) <-chan string {
 	out := make(chan string, 1)
 	go func() {
 		now, err := w.waiter.Outcome(ctx, q, patience)
@@ -73,7 +73,7 @@ func TestOutcomeOfAQuestionNobodyAnswers(t *testing.T) {
 		last := w.watches(t.Context(), q, time.Hour)
 		synctest.Wait()
 		other := w.held(main("s"), exec(2)) // a grant that does not fit is no outcome
-		w.mustVote(tidemark.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: time.Minute, Where: map[string]string{"n": "2"}})
+		w.mustVote(engine.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: time.Minute, Where: map[string]string{"n": "2"}})
 		if got := <-last; got != "expired" {
 			t.Errorf("one of much patience: got %s, want expired", got)
 		}
@@ -90,8 +90,8 @@ func TestOutcomeOfAQuestionNobodyKnows(t *testing.T) {
 		w := newWorld(t, "")
 		w.taint(main("s"))
 		for range 2 {
-			_, err := w.waiter.Outcome(t.Context(), tidemark.Question{ID: "ask-0", Session: "s", State: "pending"}, time.Hour)
-			if !errors.Is(err, tidemark.ErrNotFound) {
+			_, err := w.waiter.Outcome(t.Context(), engine.Question{ID: "ask-0", Session: "s", State: "pending"}, time.Hour)
+			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("got %v, want ErrNotFound", err)
 			}
 		}

@@ -5,25 +5,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
 // Queue is the list of questions as it was last read. However many look at it, it is read once for each
 // change. It is safe for concurrent use.
 type Queue struct {
-	monitor *tidemark.Monitor
+	monitor *engine.Monitor
 	log     *notify.Store
 	now     func() time.Time
 
 	mu      sync.Mutex
-	changed <-chan struct{}     // guarded by mu; closed when the list is old
-	at      time.Time           // guarded by mu; when it was read
-	list    []tidemark.Question // guarded by mu; shared, never changed
+	changed <-chan struct{}   // guarded by mu; closed when the list is old
+	at      time.Time         // guarded by mu; when it was read
+	list    []engine.Question // guarded by mu; shared, never changed
 }
 
 // NewQueue makes a Queue; log is the store that the monitor writes to.
-func NewQueue(m *tidemark.Monitor, log *notify.Store, now func() time.Time) *Queue {
+func NewQueue(m *engine.Monitor, log *notify.Store, now func() time.Time) *Queue {
 	return &Queue{monitor: m, log: log, now: now}
 }
 
@@ -31,7 +31,7 @@ func NewQueue(m *tidemark.Monitor, log *notify.Store, now func() time.Time) *Que
 const freshFor = 250 * time.Millisecond
 
 // Questions is the queue as it is now. The list is everybody's: a caller that would change it copies it first.
-func (q *Queue) Questions(ctx context.Context) ([]tidemark.Question, error) {
+func (q *Queue) Questions(ctx context.Context) ([]engine.Question, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.changed != nil && q.now().Sub(q.at) < freshFor {

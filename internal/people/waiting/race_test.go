@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/internal/approval"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
 )
 
 // rounds is how often each race is run.
@@ -65,8 +65,8 @@ func TestOneApprovesWhileAnotherDenies(t *testing.T) {
 		synctest.Wait()
 		var yes, no error
 		together(
-			func() { yes = w.vote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true}) },
-			func() { no = w.vote(tidemark.Vote{Session: "s", IDs: []string{q.ID}}) },
+			func() { yes = w.vote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true}) },
+			func() { no = w.vote(engine.Vote{Session: "s", IDs: []string{q.ID}}) },
 		)
 		v := <-got
 		if (yes == nil) == (no == nil) {
@@ -95,7 +95,7 @@ func TestTwoApproversGiveOnePermit(t *testing.T) {
 		synctest.Wait()
 		var won atomic.Int32
 		approve := func() {
-			switch err := w.vote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true}); {
+			switch err := w.vote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true}); {
 			case err == nil:
 				won.Add(1)
 			case !errors.Is(err, approval.ErrGone):
@@ -141,7 +141,7 @@ func TestAnApprovalInTheMomentOfExpiry(t *testing.T) {
 		synctest.Wait()
 		var yes error
 		together(
-			func() { yes = w.vote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true}) },
+			func() { yes = w.vote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true}) },
 			func() { clock.leap.Store(int64(2 * time.Minute)) },
 		)
 		v := <-got
@@ -168,7 +168,7 @@ func TestAnApprovalInTheMomentOfAReset(t *testing.T) {
 		synctest.Wait()
 		together(
 			func() {
-				if err := w.vote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true}); err != nil && !errors.Is(err, approval.ErrGone) {
+				if err := w.vote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true}); err != nil && !errors.Is(err, approval.ErrGone) {
 					t.Errorf("answer: %v", err)
 				}
 			},
@@ -189,14 +189,14 @@ func TestAnApprovalInTheMomentOfAReset(t *testing.T) {
 
 // BEY-10
 func TestAnAnswerThatComesWhileTheCallIsJudged(t *testing.T) {
-	for name, answer := range map[string]func(w *world, mine, other tidemark.Question) error{
-		"an approval": func(w *world, mine, _ tidemark.Question) error {
-			return w.vote(tidemark.Vote{Session: "s", IDs: []string{mine.ID}, Approve: true})
+	for name, answer := range map[string]func(w *world, mine, other engine.Question) error{
+		"an approval": func(w *world, mine, _ engine.Question) error {
+			return w.vote(engine.Vote{Session: "s", IDs: []string{mine.ID}, Approve: true})
 		},
-		"a grant for another question": func(w *world, _, other tidemark.Question) error {
-			return w.vote(tidemark.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: time.Minute, Where: approval.Where{"n": "*"}})
+		"a grant for another question": func(w *world, _, other engine.Question) error {
+			return w.vote(engine.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: time.Minute, Where: approval.Where{"n": "*"}})
 		},
-		"a reset": func(w *world, _, _ tidemark.Question) error {
+		"a reset": func(w *world, _, _ engine.Question) error {
 			return w.Reset(context.Background(), main("s"), "anna", "http")
 		},
 	} {
@@ -228,11 +228,11 @@ func TestAnAnswerThatComesWhileTheCallIsJudged(t *testing.T) {
 //
 // BEY-10 SEQ-09
 func TestAQuestionSurvivesARestart(t *testing.T) {
-	for name, answer := range map[string]func(w *world, q tidemark.Question) error{
-		"answered by id": func(w *world, q tidemark.Question) error {
-			return w.vote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
+	for name, answer := range map[string]func(w *world, q engine.Question) error{
+		"answered by id": func(w *world, q engine.Question) error {
+			return w.vote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
 		},
-		"answered by its code": func(w *world, q tidemark.Question) error {
+		"answered by its code": func(w *world, q engine.Question) error {
 			if o := w.says(main("s"), ".approve exec "+q.Code); o.Command != "approve" {
 				return errors.New(o.Notice)
 			}
@@ -284,7 +284,7 @@ func TestOneApprovalLetsOneServerRunTheCall(t *testing.T) {
 		one.taint(main("s"))
 		q := one.held(main("s"), exec(1))
 		two := newWorldOn(t, "", log, time.Now)
-		two.mustVote(tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
+		two.mustVote(engine.Vote{Session: "s", IDs: []string{q.ID}, Approve: true})
 		var a, b ended
 		together(
 			func() { a = <-one.waits(t.Context(), main("s"), exec(1), time.Second) },

@@ -11,13 +11,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -47,7 +47,7 @@ func (c *counted) Load(ctx context.Context, session string, after uint64) iter.S
 // bubble a test runs in.
 type world struct {
 	testing.TB
-	*tidemark.Monitor
+	*engine.Monitor
 	feed   *notify.Store
 	waiter *waiting.Waiter
 	log    *counted
@@ -66,7 +66,7 @@ func newWorldOn(t testing.TB, file string, log *counted, now func() time.Time) *
 	}
 	w := &world{TB: t, log: log, feed: notify.New(log)}
 	var err error
-	w.Monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: w.feed, Now: now, Rand: rand.Reader})
+	w.Monitor, err = engine.New(engine.Options{Policy: set, Store: w.feed, Now: now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func newWorldOn(t testing.TB, file string, log *counted, now func() time.Time) *
 	return w
 }
 
-func main(session string) tidemark.Ref { return tidemark.Ref{Session: session} }
+func main(session string) engine.Ref { return engine.Ref{Session: session} }
 
 // exec is a call that a tainted context holds; every n is another one.
 func exec(n int) tool.Call {
@@ -82,9 +82,9 @@ func exec(n int) tool.Call {
 }
 
 // says is the owner speaking in a direct message.
-func (w *world) says(ref tidemark.Ref, message string) tidemark.Opening {
+func (w *world) says(ref engine.Ref, message string) engine.Opening {
 	w.Helper()
-	open, err := w.Begin(context.Background(), tidemark.Turn{
+	open, err := w.Begin(context.Background(), engine.Turn{
 		Ref: ref, Sender: trust.Sender{Provider: "discord", ID: "1", IsOwner: true}, Message: &message,
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *world) says(ref tidemark.Ref, message string) tidemark.Opening {
 }
 
 // taint lets a web page into the session.
-func (w *world) taint(ref tidemark.Ref) {
+func (w *world) taint(ref engine.Ref) {
 	w.Helper()
 	w.says(ref, "Do what the page says.")
 	fetch := tool.Call{Name: "web_fetch", Args: []byte(`{"url":"https://example.com"}`)}
@@ -102,13 +102,13 @@ func (w *world) taint(ref tidemark.Ref) {
 		w.Fatalf("web_fetch: got %s, %v", v.Effect, err)
 	}
 	result := tool.Result{Name: fetch.Name, Args: fetch.Args, Content: []byte("a page")}
-	if _, err := w.Observe(context.Background(), tidemark.Observation{Ref: ref, Result: result}); err != nil {
+	if _, err := w.Observe(context.Background(), engine.Observation{Ref: ref, Result: result}); err != nil {
 		w.Fatalf("observe: %v", err)
 	}
 }
 
 // held asks about a call without waiting and returns the question with its code.
-func (w *world) held(ref tidemark.Ref, c tool.Call) tidemark.Question {
+func (w *world) held(ref engine.Ref, c tool.Call) engine.Question {
 	w.Helper()
 	v, err := w.Decide(context.Background(), ref, c)
 	if err != nil || v.Held == nil {
@@ -119,17 +119,17 @@ func (w *world) held(ref tidemark.Ref, c tool.Call) tidemark.Question {
 
 // ended is how a wait ended.
 type ended struct {
-	tidemark.Verdict
+	engine.Verdict
 	err error
 }
 
 // waits starts a caller that waits for its answer.
-func (w *world) waits(ctx context.Context, ref tidemark.Ref, c tool.Call, patience time.Duration) <-chan ended {
+func (w *world) waits(ctx context.Context, ref engine.Ref, c tool.Call, patience time.Duration) <-chan ended {
 	out := make(chan ended, 1)
 	go func() {
 		v, err := w.waiter.Decide(ctx, ref, c, patience)
 		if v.Permit != nil && v.Permit.Redeem(c) != nil {
-			err = tidemark.ErrPermit
+			err = engine.ErrPermit
 		}
 		out <- ended{v, err}
 	}()
@@ -137,13 +137,13 @@ func (w *world) waits(ctx context.Context, ref tidemark.Ref, c tool.Call, patien
 }
 
 // vote is an approver's answer; it may come too late.
-func (w *world) vote(v tidemark.Vote) error {
+func (w *world) vote(v engine.Vote) error {
 	v.By, v.Via = "anna", "http"
 	_, err := w.Answer(context.Background(), v)
 	return err
 }
 
-func (w *world) mustVote(v tidemark.Vote) {
+func (w *world) mustVote(v engine.Vote) {
 	w.Helper()
 	if err := w.vote(v); err != nil {
 		w.Fatalf("answer: %v", err)
@@ -151,7 +151,7 @@ func (w *world) mustVote(v tidemark.Vote) {
 }
 
 // state is where a question stands.
-func (w *world) state(q tidemark.Question) string {
+func (w *world) state(q engine.Question) string {
 	w.Helper()
 	now, err := w.Question(context.Background(), q.Session, q.ID)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/people/channels"
 )
 
-var _ asking.Asker = (*Sender)(nil)
+var _ channels.Asker = (*Sender)(nil)
 
 // The pace of telling many, and of trying again.
 const (
@@ -19,9 +19,9 @@ const (
 	endTime  = 15 * time.Second
 )
 
-// Ask implements asking.Asker: it tells whoever is asked, those later who are asked later, and all of them
+// Ask implements channels.Asker: it tells whoever is asked, those later who are asked later, and all of them
 // when it is over. Nothing is answered here.
-func (s *Sender) Ask(ctx context.Context, p asking.Post) error {
+func (s *Sender) Ask(ctx context.Context, p channels.Post) error {
 	told := map[string]entry{} // by address
 	shown := false
 	for {
@@ -61,11 +61,11 @@ func (s *Sender) wait(ctx context.Context, notes <-chan string, later <-chan tim
 }
 
 // round tells those who are due, adds them to told, and says when to go on; zero: never.
-func (s *Sender) round(ctx context.Context, p asking.Post, told map[string]entry) (next time.Time, err error) {
-	due, next := s.due(p.Case(s.o.Now()), told)
+func (s *Sender) round(ctx context.Context, p channels.Post, told map[string]entry) (next time.Time, err error) {
+	due, next := s.due(p.Info(s.o.Now()), told)
 	m := message{ID: p.ID, Title: "A question waits", Body: "Open it to see what it is about."}
 	if s.o.ShowTool {
-		m.Title = asking.Cut(asking.OneLine(p.Title), 120)
+		m.Title = channels.Cut(channels.OneLine(p.Title), 120)
 	}
 	reached, err := s.tell(ctx, due, m, p.Expires.Sub(s.o.Now()))
 	for _, e := range reached {
@@ -78,12 +78,12 @@ func (s *Sender) round(ctx context.Context, p asking.Post, told map[string]entry
 }
 
 // end says to those who were told that nothing waits any more.
-func (s *Sender) end(ctx context.Context, p asking.Post, told map[string]entry, how string) {
+func (s *Sender) end(ctx context.Context, p channels.Post, told map[string]entry, how string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	m := message{ID: p.ID, Title: "Nothing to do", Body: "The question was answered, or its time is over.", Over: true}
 	if s.o.ShowTool {
-		m.Title, m.Body = asking.Cut(asking.OneLine(p.Title), 120), asking.Cut(asking.OneLine(how), 200)
+		m.Title, m.Body = channels.Cut(channels.OneLine(p.Title), 120), channels.Cut(channels.OneLine(how), 200)
 	}
 	var list []entry
 	for _, e := range s.book.live(s.o.Now()) { // whoever left meanwhile is told nothing

@@ -22,7 +22,7 @@ const (
 )
 
 // ErrFull is returned where no further browser fits.
-var ErrFull = errors.New("too many browsers are told already; remove one first")
+var ErrFull = errors.New("too many browsers get notices already; remove one first")
 
 // book is the file: this server's key, by which services know it, and the browsers that are told. It is
 // safe for concurrent use.

@@ -26,9 +26,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/outbound"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/people/quorum"
 )
 
@@ -128,7 +128,7 @@ func (s *Sender) Add(ctx context.Context, by string, sub Subscription) error {
 	if err := s.book.room(&e); err != nil {
 		return err
 	}
-	hello := message{Title: "Tidemark", Body: "This browser is told when a question waits."}
+	hello := message{Title: "Tidemark", Body: "This browser gets a notice when a question waits."}
 	if err := s.send(ctx, &sub, hello, minKept); errors.Is(err, errGone) {
 		return fmt.Errorf("%w: its service does not know it", ErrBad)
 	} else if err != nil {
@@ -144,7 +144,7 @@ func (s *Sender) Add(ctx context.Context, by string, sub Subscription) error {
 func (e *entry) detail() string { return "browser " + e.id() + " of " + e.By + " at " + e.service() }
 
 // ErrNobody is returned for a browser that is not told, or is somebody else's.
-var ErrNobody = errors.New("no such browser is told")
+var ErrNobody = errors.New("that browser gets no notices")
 
 // Remove takes a browser off the list: one of whose, or with an empty whose anybody's.
 func (s *Sender) Remove(ctx context.Context, id, whose, by string) error {
@@ -173,13 +173,13 @@ func (s *Sender) forget(ctx context.Context, by string, one bool, fits func(*ent
 }
 
 // Due reports whether somebody is to be told of a question now, and when that may change (zero: never).
-func (s *Sender) Due(c tidemark.Case) (now bool, next time.Time) {
+func (s *Sender) Due(c engine.QuestionInfo) (now bool, next time.Time) {
 	due, next := s.due(c, nil)
 	return len(due) > 0, next
 }
 
 // due are the browsers to be told now that were not, and when there may be more.
-func (s *Sender) due(c tidemark.Case, told map[string]entry) (list []entry, next time.Time) {
+func (s *Sender) due(c engine.QuestionInfo, told map[string]entry) (list []entry, next time.Time) {
 	for _, e := range s.book.live(c.Now) {
 		if _, done := told[e.Endpoint]; done {
 			continue

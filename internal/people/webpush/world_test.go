@@ -10,9 +10,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/people/channels"
 	"github.com/tidemark/tidemark/internal/people/quorum"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/internal/test/pushtest"
@@ -135,11 +135,13 @@ func (w *world) ask(id string) *question {
 	ctx, end := context.WithCancel(context.Background())
 	q := &question{shown: make(chan struct{}, 1), end: end, done: make(chan error, 1)}
 	asked := w.clock()
-	p := asking.Post{
+	p := channels.Post{
 		ID: id, Title: "Approval needed: send_email", Expires: asked.Add(time.Hour),
-		Fields: []asking.Field{{Name: "Call", Value: "send_email to promo@spam.example with the secret hunter2"}},
-		Case:   func(now time.Time) tidemark.Case { return tidemark.Case{Tool: "send_email", Asked: asked, Now: now} },
-		Shown:  func() { q.shown <- struct{}{} },
+		Fields: []channels.Field{{Name: "Call", Value: "send_email to promo@spam.example with the secret hunter2"}},
+		Info: func(now time.Time) engine.QuestionInfo {
+			return engine.QuestionInfo{Tool: "send_email", Asked: asked, Now: now}
+		},
+		Shown: func() { q.shown <- struct{}{} },
 		Settle: func(choice, _, _ string) string {
 			if choice != "" {
 				w.Errorf("somebody chose %q", choice)

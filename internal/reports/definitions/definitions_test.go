@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/memory"
 )
 
 // rig is a log with a clock that moves a minute with each thing that happens.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/tool"
 )
 

@@ -3,7 +3,7 @@ package definitions_test
 import (
 	"testing"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/tool"
 )

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/tool"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // Members are the members of a definition that reach models, in the order in which people read them.

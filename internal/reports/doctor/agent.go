@@ -115,7 +115,7 @@ func (f *found) hooked(a Agent, s State) {
 	case s.Version != "":
 		f.add(Good, "program", s.Version, "")
 	case s.Found:
-		f.add(Limit, "program", "it does not tell its version; the settings are for the newest one known", "")
+		f.add(Limit, "program", "its version could not be found; the settings are for the newest one known", "")
 	default:
 		f.add(Limit, "program", "not on this machine's PATH; hooks are in its settings all the same, and what its version does "+
 			"with them is not known until it is there", "")
@@ -141,7 +141,7 @@ func (f *found) hooked(a Agent, s State) {
 		}
 	}
 	if len(s.FailsOpen) == 0 {
-		f.add(Good, "fails closed", "the ways past its hooks that docs/agents.md lists are ruled out here", "")
+		f.add(Good, "fails closed", "every known way past its hooks is ruled out here (the list: docs/dev/agents.md)", "")
 	}
 }
 
@@ -161,7 +161,7 @@ func Limits() Check {
 				"are written unasked after something from outside was read; they are labelled, and running them is judged as the line above says",
 			"tidemark install AGENT --box; tidemark trust labels shows what was written so")
 		f.add(Limit, "signs of life",
-			"beats and hook events say what their sender says of itself; whoever holds the agent token can send them", "")
+			"heartbeats and hook events are not verified: whoever has the agent token can send them", "")
 		return f.list
 	}}
 }

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -23,7 +23,7 @@ type client struct {
 // elsewhere, and a program that took its port gets none. secret is what the server proves
 // itself with.
 func newClient(base, token, secret string) *client {
-	way := &http.Transport{DisableKeepAlives: true, DialContext: proof.Dialer(secret, base)}
+	way := &http.Transport{DisableKeepAlives: true, DialContext: serverproof.Dialer(secret, base)}
 	if secret == "" && token == "" { // nothing to lose, and nothing to prove it with
 		way.DialContext = nil
 	}

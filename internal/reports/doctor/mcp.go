@@ -63,7 +63,7 @@ func CheckServers(look func() ([]MCPServer, error)) Check {
 				f.add(Good, a, "behind Tidemark: "+strings.Join(names, ", "), "")
 			}
 			if names := bare[a]; len(names) > 0 {
-				f.add(Limit, a, "not behind Tidemark, so that nobody notices when their tools become others: "+strings.Join(names, ", "),
+				f.add(Limit, a, "not behind Tidemark, so nobody notices when their tools change: "+strings.Join(names, ", "),
 					"tidemark mcp wrap "+a)
 			}
 		}

@@ -25,10 +25,10 @@ func TestServersThatAreNotBehindTidemarkAreNamed(t *testing.T) {
 	want := map[string]string{
 		"settings limit ":                       "not looked at: cursor: no",
 		"claude good ":                          "behind Tidemark: files",
-		"claude limit tidemark mcp wrap claude": "not behind Tidemark, so that nobody notices when their tools become others: mail",
+		"claude limit tidemark mcp wrap claude": "not behind Tidemark, so nobody notices when their tools change: mail",
 		"claude limit ":                         "hub is not behind Tidemark: it is odd",
 		"codex broken tidemark mcp wrap codex":  "git was behind Tidemark, and config.toml was changed: it no longer is",
-		"codex limit tidemark mcp wrap codex":   "not behind Tidemark, so that nobody notices when their tools become others: time",
+		"codex limit tidemark mcp wrap codex":   "not behind Tidemark, so nobody notices when their tools change: time",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

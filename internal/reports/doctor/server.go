@@ -137,7 +137,7 @@ func (s Server) memory(ctx context.Context, f *found) {
 		return
 	}
 	m := v.Memory
-	words := fmt.Sprintf("sessions take %d MB; %d conversations came back from checkpoints, %d were told again from the log",
+	words := fmt.Sprintf("sessions take %d MB; %d conversations came back from checkpoints, %d were rebuilt from the log",
 		m.Held>>20, m.Resumed, m.Rebuilt)
 	if m.Rebuilt >= manyRebuilt && m.Rebuilt > m.Resumed {
 		f.add(Open, "memory", words+", which makes calls slow", "raise server.sessionMemoryMB, or server.checkpointMB, in the policy file")
@@ -182,7 +182,7 @@ func named(file string) string {
 func (s Server) version(ctx context.Context, f *found) {
 	switch v := s.Ask(ctx); {
 	case v == nil:
-		f.add(Broken, "version", "it does not tell its status", "see tokens")
+		f.add(Broken, "version", "it does not report its status", "see tokens")
 	case v.Version != s.Version:
 		f.add(Broken, "version", fmt.Sprintf("the server is %q, this program is %q", v.Version, s.Version), "restart the server")
 	default:
@@ -200,8 +200,8 @@ func CheckTickets(s Server) Check {
 		switch {
 		case s.TokenErr != nil:
 		case s.Away != nil:
-			f.add(Open, "words", "they count by this machine's ticket, and not by the process: an agent of yours that reads your files "+
-				"can speak in the sessions of your other agents", "where that matters, have agents run as different users")
+			f.add(Open, "words", "they are verified per machine, not per process: one of your agents that reads your files "+
+				"can speak as you in the sessions of your other agents", "where that matters, have agents run as different users")
 		case s.Tickets:
 			f.add(Good, "words", "they count only with the session's ticket, or from the agent's process", "")
 		default:
@@ -209,7 +209,7 @@ func CheckTickets(s Server) Check {
 				"server.tickets: required in the policy file, once hooks, plugins and SDKs are of this version")
 		}
 		if s.Unseen != "" {
-			f.add(Open, "hooks", "they are taken at their word: "+s.Unseen, "")
+			f.add(Open, "hooks", "they cannot be verified: "+s.Unseen, "")
 		}
 		return f.list
 	}}
@@ -240,19 +240,19 @@ func CheckTokens(s Server, file string) Check {
 		}
 		for role, token := range map[string]string{"owner": s.Tokens.Owner, "approver": s.Tokens.Approver, "admin": s.Tokens.Admin} {
 			if token != "" && !strings.HasPrefix(token, "sha256:") {
-				f.add(Broken, role, "it lies on the disk as it is: an agent with a shell can answer its own questions",
-					"restart the server, which keeps its hash alone")
+				f.add(Broken, role, "it is on the disk in plain text: an agent with a shell can answer its own questions",
+					"restart the server, which then keeps only a hash")
 			}
 		}
 		var no *refusedError
 		err := newClient(s.URL, nobody, s.Tokens.Agent).call(ctx, http.MethodGet, "/v1/policy", nil, nil)
 		switch {
 		case err != nil && !errors.As(err, &no):
-			f.add(Broken, "others", "it could not be asked what it does with a token that is nobody's: "+err.Error(), startServer)
+			f.add(Broken, "others", "it could not be tried with an invalid token: "+err.Error(), startServer)
 		case no == nil || no.status != http.StatusUnauthorized:
-			f.add(Broken, "others", "the server does not refuse a token that is nobody's", "something else answers at "+s.URL)
+			f.add(Broken, "others", "the server accepts an invalid token", "something else answers at "+s.URL)
 		default:
-			f.add(Good, "others", "a token that is nobody's is refused", "")
+			f.add(Good, "others", "an invalid token is refused", "")
 		}
 		return f.list
 	}}

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/internal/base/private"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/base/fileowner"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // Log is what is looked at of a log.
@@ -73,11 +73,11 @@ func (f *found) folder(path string) bool {
 	case !info.IsDir():
 		f.add(Broken, "data folder", path+" is not a folder", "")
 		return false
-	case private.Open(info, 0o022):
+	case fileowner.Open(info, 0o022):
 		f.add(Broken, "data folder", path+" can be changed by other users", "chmod 700 "+path)
 	case info.Mode().Perm()&0o200 == 0:
 		f.add(Broken, "data folder", path+" is read-only: nothing can be recorded, so every call is refused", "chmod 700 "+path)
-	case private.Open(info, 0o055):
+	case fileowner.Open(info, 0o055):
 		f.add(Limit, "data folder", path+" can be looked into by other users: the names in it, and whatever is not private by itself",
 			"chmod 700 "+path)
 	default:
@@ -102,10 +102,10 @@ func (f *found) chain(ctx context.Context, log Log) {
 		return
 	}
 	if at := firstBreak(page); at != "" {
-		f.add(Broken, "chain", at+" is not as it was written", "tidemark log verify tells the whole story")
+		f.add(Broken, "chain", at+" is not as it was written", "tidemark log verify says where")
 		return
 	}
-	text := fmt.Sprintf("the last %d of %d records hold together", len(page), head.Records)
+	text := fmt.Sprintf("the last %d of %d records are unchanged", len(page), head.Records)
 	if int64(len(page)) < head.Records {
 		text += " (tidemark log verify checks all)"
 	}
@@ -148,7 +148,7 @@ func PrivateFiles(folder string) []string {
 // files reports on files that others can read or change.
 func (f *found) files(folder string) {
 	for _, name := range PrivateFiles(folder) {
-		if info, err := os.Stat(name); err == nil && private.Open(info, 0o077) {
+		if info, err := os.Stat(name); err == nil && fileowner.Open(info, 0o077) {
 			f.add(Broken, filepath.Base(name), name+" can be read or changed by other users", "chmod 600 "+name)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/store"
 )
 
 // written is a log of records of two sessions, whole unless somebody changes it.

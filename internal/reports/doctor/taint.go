@@ -75,7 +75,7 @@ func (f *found) taint(ctx context.Context, t trials, serve func(context.Context,
 	}{{"relays", "a server that a shell starts", mail.call}, {"gateway", "a server over HTTP", t.post}}
 	for _, o := range others { // else a refusal below would say nothing of what was read
 		if got, err := o.call(ctx, postsNote); err != nil || got.Failed {
-			return errors.Join(err, fmt.Errorf("%s does not do what it may before anything was read: %s", o.who, got.text()))
+			return errors.Join(err, fmt.Errorf("%s failed before anything was read, so the test says nothing: %s", o.who, got.text()))
 		}
 	}
 	if got, err := pages.call(ctx, readsPage); err != nil || got.Failed {
@@ -89,7 +89,8 @@ func (f *found) taint(ctx context.Context, t trials, serve func(context.Context,
 			f.add(Broken, o.name, "WHAT WAS READ THROUGH ONE SERVER DOES NOT COUNT AT ANOTHER: "+o.who+" did what nobody asked for",
 				"have hooks or the LLM proxy hear this agent's words, or use one MCP server at a time")
 		default:
-			f.add(Good, o.name, fmt.Sprintf("what one server brought counts at another: %s was refused what it might do before (%s)",
+			f.add(Good, o.name, fmt.Sprintf("what one server brought counts at another: "+
+				"afterwards %s was refused a call that was allowed before (%s)",
 				o.who, got.rule()), "")
 		}
 	}
@@ -152,6 +153,7 @@ case $line in *'"id":'*) id=${line#*'"id":'}; id=${id%%[,\}]*} ;; *) continue ;;
 case $line in
 *'"initialize"'*) r='` + greetsAs + `' ;;
 *'"tools/list"'*) r='{"tools":[{"name":"'$0'","inputSchema":{"type":"object"}}]}' ;;
+*'"tools/call"'*'"post_note"'*) r='` + posted + `' ;;
 *'"tools/call"'*) r='` + done + `' ;;
 *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}\n' "$id"; continue ;;
 esac
@@ -161,6 +163,7 @@ done`
 const (
 	greetsAs = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"doctor","version":"1"}}`
 	done     = `{"content":[{"type":"text","text":"The harbour is closed on Sundays."}]}`
+	posted   = `{"content":[{"type":"text","text":"posted"}]}` // what says more argues
 )
 
 // wire is a relay that was started, and its two ends.
@@ -235,7 +238,7 @@ func newBoard(ctx context.Context) (net.Listener, error) {
 			return
 		}
 		result, ok := map[string]string{
-			"initialize": greetsAs, "tools/list": `{"tools":[{"name":"post_note","inputSchema":{"type":"object"}}]}`, "tools/call": done,
+			"initialize": greetsAs, "tools/list": `{"tools":[{"name":"post_note","inputSchema":{"type":"object"}}]}`, "tools/call": posted,
 		}[m.Method]
 		w.Header().Set("Content-Type", "application/json")
 		if !ok {

@@ -43,7 +43,7 @@ func TestWhatServersShareIsProvedWithServers(t *testing.T) {
 		"not between relays":   {passes, refusal, map[string]string{"relays": "broken WHAT WAS READ", "gateway": "good what one"}},
 		"a relay that is mute": {"exit 3", refusal, map[string]string{"servers": "broken could not be tried"}},
 		"a relay that refuses from the start": {strings.Replace(refuses, `[ -e "$data/read" ]`, "true", 1), refusal,
-			map[string]string{"servers": "broken could not be tried: a server that a shell starts does not do what it may before anything was read"}},
+			map[string]string{"servers": "broken could not be tried: a server that a shell starts failed before anything was read"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("CLAUDE_CODE_SESSION_ID", "somebody's")

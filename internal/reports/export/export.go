@@ -1,5 +1,5 @@
-// Package export writes records of the log for programs that analyse them: as lines of JSON, or as a Parquet file with a
-// column for what is asked about most. It does I/O through the log and the writer it is given.
+// Package export writes records of the log for programs that analyse them, as lines of JSON with a member for what is asked
+// about most. It does I/O through the log and the writer it is given.
 //
 // Invariant: what is sealed in the log, and the keys and codes in it, are in no export.
 package export
@@ -8,19 +8,15 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/reports/records"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/reports/recordsearch"
 )
-
-// Formats are how an export can be written.
-func Formats() []string { return []string{"jsonl", "parquet"} }
 
 // Row is one record of an export. What a record does not have is empty.
 type Row struct {
@@ -46,94 +42,22 @@ type Row struct {
 }
 
 // Write writes the records that fit, oldest first, and returns how many there were.
-func Write(
-	ctx context.Context, log records.Log, f *records.Filter, format string, to io.Writer, progress func(done, total int64),
-) (int64, error) {
-	out, err := open(format, to)
-	if err != nil {
-		return 0, err
-	}
+func Write(ctx context.Context, log recordsearch.Log, f *recordsearch.Filter, to io.Writer,
+	progress func(done, total int64)) (int64, error) {
+	out := bufio.NewWriterSize(to, 1<<16)
 	n := int64(0)
-	err = records.Each(ctx, log, f, progress, func(r *records.Row) error {
+	err := recordsearch.Each(ctx, log, f, progress, func(r *recordsearch.Row) error {
 		n++
-		return out.write(rowOf(r))
-	})
-	return n, errors.Join(err, out.close())
-}
-
-type writer interface {
-	write(row Row) error
-	close() error
-}
-
-func open(format string, to io.Writer) (writer, error) {
-	switch format {
-	case "jsonl":
-		return lines{bufio.NewWriterSize(to, 1<<16)}, nil
-	case "parquet":
-		return tableOf(to), nil
-	}
-	return nil, fmt.Errorf("export: there is no format %q (there are %s)", format, strings.Join(Formats(), ", "))
-}
-
-type lines struct{ w *bufio.Writer }
-
-func (l lines) write(row Row) error {
-	raw, err := strictjson.Marshal(row)
-	if err == nil {
-		_, err = l.w.Write(append(raw, '\n'))
-	}
-	return err
-}
-
-func (l lines) close() error { return l.w.Flush() }
-
-// columns writes a table, in groups of rows: readers skip those they do not need.
-type columns struct {
-	table
-	bytes int
-}
-
-// The bounds of a group: it is held until it is written.
-const (
-	maxGroupRows  = 20_000
-	maxGroupBytes = 64 << 20
-)
-
-// tableOf is a table with the columns of a Row.
-func tableOf(to io.Writer) *columns {
-	c := &columns{table: table{to: to}}
-	add := func(kind, converted int32, names ...string) {
-		for _, name := range names {
-			c.columns = append(c.columns, &column{name: name, kind: kind, converted: converted})
+		raw, err := strictjson.Marshal(rowOf(r))
+		if err == nil {
+			_, err = out.Write(append(raw, '\n'))
 		}
-	}
-	add(kindInt64, -1, "id", "seq", "bytes")
-	add(kindInt64, isMicros, "time")
-	add(kindBytes, isText, "session", "kind", "branch", "turn", "tool", "effect", "rule", "reason", "level", "person", "via", "pruned",
-		"hash", "body")
-	return c
+		return err
+	})
+	return n, errors.Join(err, out.Flush())
 }
 
-func (c *columns) write(row Row) error {
-	for i, v := range []int64{row.ID, row.Seq, row.Bytes, row.Time.UnixMicro()} {
-		c.columns[i].number(v)
-	}
-	for i, v := range []string{
-		row.Session, row.Kind, row.Branch, row.Turn, row.Tool, row.Effect, row.Rule, row.Reason, row.Level, row.Person, row.Via, row.Pruned,
-		row.Hash, string(row.Body),
-	} {
-		c.columns[4+i].text(v)
-		c.bytes += len(v)
-	}
-	if c.rows++; c.rows < maxGroupRows && c.bytes < maxGroupBytes {
-		return nil
-	}
-	c.bytes = 0
-	return c.flush()
-}
-
-func rowOf(r *records.Row) Row {
+func rowOf(r *recordsearch.Row) Row {
 	row := Row{
 		ID: r.ID, Session: r.Session, Seq: int64(r.Seq), Time: time.Unix(0, r.Entry.Time).UTC(), Kind: r.Entry.Kind, Hash: r.Hash.String(),
 		Body: strictjson.Value("{}"),

@@ -54,7 +54,7 @@ func TestEveryCellHasATest(t *testing.T) {
 
 // The documentation has the same table.
 func TestTheDocumentationHasTheTable(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(top, "docs", "box.md"))
+	text, err := os.ReadFile(filepath.Join(top, "docs", "dev", "box.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestTheDocumentationHasTheTable(t *testing.T) {
 			line += " " + c.Text + " |"
 		}
 		if !strings.Contains(string(text), line+"\n") {
-			t.Errorf("docs/box.md lacks\n%s", line)
+			t.Errorf("docs/dev/box.md lacks\n%s", line)
 		}
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/trust"
 )
 

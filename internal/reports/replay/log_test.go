@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"

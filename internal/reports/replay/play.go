@@ -10,9 +10,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -43,7 +43,7 @@ func Play(ctx context.Context, set *policy.Set, o Person, run *Run) ([]Decision,
 	p := &player{
 		run: run, person: o, set: set, now: cmp.Or(o.Now, time.Unix(1_700_000_000, 0)), ran: map[*Call]string{},
 		dice:     rand.NewChaCha8(sha256.Sum256([]byte(run.ID))), // codes nobody will be asked for
-		monitors: make([]*tidemark.Monitor, max(1, len(o.Logs))),
+		monitors: make([]*engine.Monitor, max(1, len(o.Logs))),
 	}
 	if len(o.Logs) > 0 { // which other runs are in too, also those of another time
 		p.world = cryptorand.Text()
@@ -70,8 +70,8 @@ type player struct {
 	set      *policy.Set
 	world    string // what the run's part of a log that is shared begins with
 	dice     *rand.ChaCha8
-	monitors []*tidemark.Monitor // one for each log, nil until it is needed
-	monitor  *tidemark.Monitor   // the one whose turn it is
+	monitors []*engine.Monitor // one for each log, nil until it is needed
+	monitor  *engine.Monitor   // the one whose turn it is
 	log      runLog
 	now      time.Time
 	ran      map[*Call]string // calls that were let through, with their ids
@@ -80,7 +80,7 @@ type player struct {
 	asked    *Call
 }
 
-// AuditAct implements tidemark.ActAuditor with what the recording says of the call at hand. It does not say in which
+// AuditAct implements engine.ActAuditor with what the recording says of the call at hand. It does not say in which
 // words of the user's, so it is all of the latest.
 func (p *player) AuditAct(_ context.Context, _ string, q intent.ActQuestion) (intent.ActOpinion, error) {
 	answer, known := intent.ActNamed(p.asked.Auditor)
@@ -95,7 +95,7 @@ var errUntold = errors.New("the recording does not say whether this act is wante
 
 // start makes the monitor of the next step, or takes one that there is.
 func (p *player) start() (err error) {
-	o := tidemark.Options{Policy: p.set, Store: &p.log, Now: p.tick, MaxSessions: 2, Rand: p.dice, Acts: p}
+	o := engine.Options{Policy: p.set, Store: &p.log, Now: p.tick, MaxSessions: 2, Rand: p.dice, Acts: p}
 	i := 0
 	if n := len(p.person.Logs); n > 0 {
 		i = rand.New(p.dice).IntN(n) //nolint:gosec // a replay is to be the same each time
@@ -106,7 +106,7 @@ func (p *player) start() (err error) {
 		if p.person.Restarts || o.Shared != nil {
 			o.Key = []byte("the key of a run, which nobody keeps")
 		}
-		p.monitors[i], err = tidemark.New(o)
+		p.monitors[i], err = engine.New(o)
 	}
 	p.monitor = p.monitors[i]
 	return err
@@ -119,7 +119,7 @@ func (p *player) tick() time.Time {
 	return p.now
 }
 
-func (p *player) ref() tidemark.Ref { return tidemark.Ref{Session: theSession} }
+func (p *player) ref() engine.Ref { return engine.Ref{Session: theSession} }
 
 func (p *player) event(ctx context.Context, e *Event) error {
 	switch {
@@ -133,7 +133,7 @@ func (p *player) event(ctx context.Context, e *Event) error {
 		return p.monitor.Understood(ctx, p.ref(), e.Again.Contract, e.Again.Tool)
 	case e.Reset:
 		err := p.monitor.Reset(ctx, p.ref(), "owner", "replay")
-		if errors.Is(err, tidemark.ErrNotFound) {
+		if errors.Is(err, engine.ErrNotFound) {
 			return nil // nothing was begun that could be reset
 		}
 		return err
@@ -142,7 +142,7 @@ func (p *player) event(ctx context.Context, e *Event) error {
 }
 
 func (p *player) say(ctx context.Context, s *Said) error {
-	turn := tidemark.Turn{
+	turn := engine.Turn{
 		Ref: p.ref(), Agent: p.person.Agent, Sender: s.Sender, Message: s.Text, Contract: s.Contract, HostTools: p.run.host(),
 		ControlTools: p.run.ControlTools,
 	}
@@ -163,7 +163,7 @@ func (p *player) offer(ctx context.Context) error {
 		return nil
 	}
 	p.tools = true
-	call := tidemark.ModelCall{Ref: p.ref(), Iteration: -1}
+	call := engine.ModelCall{Ref: p.ref(), Iteration: -1}
 	for i := range p.run.Tools {
 		d := &p.run.Tools[i]
 		call.Tools = append(call.Tools, d.Name)
@@ -184,7 +184,7 @@ func (p *player) call(ctx context.Context, c *Call) error {
 	p.asked = c
 	exact := tool.Call{ID: fmt.Sprintf("call-%d", len(p.out)), Name: c.Tool, Args: c.Args}
 	if p.run.hasShell() {
-		ctx = tidemark.Boxes(ctx, "")
+		ctx = engine.Boxes(ctx, "")
 	}
 	v, err := p.monitor.Decide(ctx, p.ref(), exact)
 	if err != nil {
@@ -209,7 +209,7 @@ func (p *player) call(ctx context.Context, c *Call) error {
 }
 
 // box has a call run in a box, as whatever makes one must: it shows the ticket first.
-func (p *player) box(ctx context.Context, c *Call, exact tool.Call, v *tidemark.Verdict) error {
+func (p *player) box(ctx context.Context, c *Call, exact tool.Call, v *engine.Verdict) error {
 	if err := v.Permit.RedeemBoxed(exact); err != nil {
 		return fmt.Errorf("box %s: %w", v.Tool, err)
 	}
@@ -233,9 +233,9 @@ func (o *Person) says(c *Call) Answer {
 }
 
 // answer votes on a held call and, after a yes, makes the very same call again.
-func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Verdict, said Answer) (tidemark.Verdict, error) {
+func (p *player) answer(ctx context.Context, exact tool.Call, held *engine.Verdict, said Answer) (engine.Verdict, error) {
 	yes := said == Yes || said == Task
-	vote := tidemark.Vote{Session: theSession, IDs: []string{held.Held.ID}, Approve: yes, By: "owner", Via: "replay"}
+	vote := engine.Vote{Session: theSession, IDs: []string{held.Held.ID}, Approve: yes, By: "owner", Via: "replay"}
 	vote.Task = said == Task && held.Held.Task != "" && held.Held.People < 2
 	for i := range max(1, held.Held.People) { // a yes of the recording is that of everybody whom it takes
 		if i > 0 && !yes {
@@ -245,17 +245,17 @@ func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Ver
 			vote.By = fmt.Sprintf("owner %d", i+1)
 		}
 		if err := p.start(); err != nil {
-			return tidemark.Verdict{}, err
+			return engine.Verdict{}, err
 		}
 		if _, err := p.monitor.Answer(ctx, vote); err != nil {
-			return tidemark.Verdict{}, err
+			return engine.Verdict{}, err
 		}
 	}
 	if !yes {
 		return *held, nil
 	}
 	if err := p.start(); err != nil {
-		return tidemark.Verdict{}, err
+		return engine.Verdict{}, err
 	}
 	v, err := p.monitor.Decide(ctx, p.ref(), exact)
 	if err == nil && !v.Allowed() {
@@ -267,7 +267,7 @@ func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Ver
 // result observes what came back, unless the call never ran.
 func (p *player) result(ctx context.Context, r *Result) error {
 	was := tool.Result{Name: r.Tool, Content: r.Content, Error: r.Failed}
-	o := tidemark.Observation{Ref: p.ref(), Result: was, Declared: r.Level, Own: r.Own}
+	o := engine.Observation{Ref: p.ref(), Result: was, Declared: r.Level, Own: r.Own}
 	if r.Of != nil {
 		id, ran := p.ran[r.Of]
 		if !ran {
@@ -279,7 +279,7 @@ func (p *player) result(ctx context.Context, r *Result) error {
 	return err
 }
 
-func decisionOf(id string, step int, c *Call, v *tidemark.Verdict) Decision {
+func decisionOf(id string, step int, c *Call, v *engine.Verdict) Decision {
 	d := Decision{
 		ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Warrant: v.Warrant,
 		Item: v.Item, Tool: v.Tool, Args: c.Args, Unkept: c.Unkept, Redacted: c.Redacted,

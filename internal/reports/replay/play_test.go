@@ -68,7 +68,7 @@ func TestACallThatDidNotRunBringsNothingIn(t *testing.T) {
 }
 
 func TestASourceThatWasRefusedDoesNotTaint(t *testing.T) {
-	set, faults := policy.Parse("p", []byte("preset: classic\ntoolOverrides: {almanac_page: {\"*\": restrict}}\n"))
+	set, faults := policy.Parse("p", []byte("preset: classic\ntoolOverrides: {almanac_page: {\"*\": hide}}\n"))
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestAReplayStopsWhenToldTo(t *testing.T) {
 
 // BEY-04
 func TestTwoPoliciesAreComparedCallByCall(t *testing.T) {
-	loose, faults := policy.Parse("p", []byte("preset: classic\ntoolOverrides: {water_bed: {\"*\": allow}, plot_list: {\"*\": restrict}}\n"))
+	loose, faults := policy.Parse("p", []byte("preset: classic\ntoolOverrides: {water_bed: {\"*\": allow}, plot_list: {\"*\": hide}}\n"))
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}

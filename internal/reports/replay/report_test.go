@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -107,7 +107,7 @@ func TestAPageThatCannotBeWrittenSaysSo(t *testing.T) {
 }
 
 func TestAQuestionShowsValuesAsTheyAre(t *testing.T) {
-	q := tidemark.Question{
+	q := engine.Question{
 		Prompt: "Allow it?", Tool: "water_bed",
 		Sources: []trust.Source{{Level: trust.Untrusted, Step: 2, Kind: "tool_result", Tool: "almanac_page", Excerpt: "bed 9"}},
 		Words:   []event.Said{{Turn: 1, Text: "water it"}},
@@ -138,7 +138,7 @@ func FuzzShow(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, args string) {
-		if got := replay.Show(&tidemark.Question{Prompt: "p", Tool: "t", Args: args}); !strings.HasPrefix(got, "p\nCall: t") {
+		if got := replay.Show(&engine.Question{Prompt: "p", Tool: "t", Args: args}); !strings.HasPrefix(got, "p\nCall: t") {
 			t.Fatalf("got %q", got)
 		}
 	})

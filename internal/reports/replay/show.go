@@ -1,6 +1,6 @@
 package replay
 
-import "github.com/tidemark/tidemark"
+import "github.com/tidemark/tidemark/internal/engine"
 
 // Show is a question as the person reads it, on every surface alike.
-func Show(q *tidemark.Question) string { return q.Text() }
+func Show(q *engine.Question) string { return q.Text() }

@@ -6,9 +6,9 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // runLog is the log of one run: its session and what that leaves behind in logs of the
@@ -16,12 +16,12 @@ import (
 // verify it.
 type runLog struct{ records map[string][]audit.Record }
 
-var _ tidemark.Store = (*runLog)(nil)
+var _ engine.Store = (*runLog)(nil)
 
-// Append implements tidemark.Store.
+// Append implements engine.Store.
 func (l *runLog) Append(_ context.Context, session string, at uint64, events []*event.Event) error {
 	if n := uint64(len(l.records[session])); n != at {
-		return fmt.Errorf("append at %d: %w: the run has %d records", at, tidemark.ErrConflict, n)
+		return fmt.Errorf("append at %d: %w: the run has %d records", at, engine.ErrConflict, n)
 	}
 	added := make([]audit.Record, 0, len(events))
 	for i, e := range events {
@@ -39,7 +39,7 @@ func (l *runLog) Append(_ context.Context, session string, at uint64, events []*
 	return nil
 }
 
-// Load implements tidemark.Store.
+// Load implements engine.Store.
 func (l *runLog) Load(_ context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
 		list := l.records[session] // none of a parent that is not replayed beside its child
@@ -53,8 +53,8 @@ func (l *runLog) Load(_ context.Context, session string, after uint64) iter.Seq2
 
 // Log is one that several monitors write to.
 type Log interface {
-	tidemark.Store
-	tidemark.Shared
+	engine.Store
+	engine.Shared
 }
 
 // partLog is what one run has of a log that others are in too: nothing that one of them wrote is in the world of another.
@@ -63,17 +63,17 @@ type partLog struct {
 	world string
 }
 
-// Append implements tidemark.Store.
+// Append implements engine.Store.
 func (l partLog) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	return l.Log.Append(ctx, l.world+session, at, events)
 }
 
-// Load implements tidemark.Store.
+// Load implements engine.Store.
 func (l partLog) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
 	return l.Log.Load(ctx, l.world+session, after)
 }
 
-// Asking implements tidemark.Shared.
+// Asking implements engine.Shared.
 func (l partLog) Asking(ctx context.Context, now int64) (sessions []string, err error) {
 	all, err := l.Log.Asking(ctx, now)
 	for _, name := range all {
@@ -84,7 +84,7 @@ func (l partLog) Asking(ctx context.Context, now int64) (sessions []string, err 
 	return sessions, err
 }
 
-// Asked implements tidemark.Shared.
+// Asked implements engine.Shared.
 func (l partLog) Asked(ctx context.Context, id string) (session string, err error) {
 	session, err = l.Log.Asked(ctx, id)
 	return strings.TrimPrefix(session, l.world), err

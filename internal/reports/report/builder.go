@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // Options say what is shown.

@@ -58,7 +58,7 @@ func (p *page) totals(r *Report) {
 	if t.Confined > 0 {
 		boxed = fmt.Sprintf(" (%d of them in a box)", t.Confined)
 	}
-	p.wrap("Calls      ", fmt.Sprintf("%d: %d allowed%s, %d held, %d denied", t.Calls, t.Allowed, boxed, t.Held, t.Denied))
+	p.wrap("Calls      ", fmt.Sprintf("%d: %d allowed%s, %d asked, %d denied", t.Calls, t.Allowed, boxed, t.Held, t.Denied))
 	p.wrap("Let through", fmt.Sprintf("%d by approval, %d by grant, %d by the auditor, %d by the verifier",
 		t.ByApproval, t.ByGrant, t.ByAuditor, t.ByVerifier))
 	p.wrap("Questions  ", fmt.Sprintf("%d: %d yes, %d no, %d expired, %d open", t.Asked, t.Yes, t.No, t.Expired, t.Pending))

@@ -147,7 +147,7 @@ type Suggestion struct {
 // Change is what a suggestion would change in a policy file.
 type Change struct {
 	Path []string `json:"path"` // the key; below rules the name of a rule, or nothing for a new one
-	To   string   `json:"to"`   // what it would say; of a rule its effect
+	To   string   `json:"to"`   // what it would say; of a rule its effect. restrict stands for hide, as programs know it
 	Tool string   `json:"tool"` // for which tool
 }
 
@@ -164,13 +164,21 @@ func (c *Change) Rule() (list []string, name string, ok bool) {
 	return c.Path[:at+1], strings.Join(c.Path[at+1:], "."), true
 }
 
+// Word is what the file would say.
+func (c *Change) Word() string {
+	if c.To == "restrict" {
+		return "hide"
+	}
+	return c.To
+}
+
 // String is the change in words.
 func (c *Change) String() string {
 	switch _, name, rule := c.Rule(); {
 	case !rule:
-		return strings.Join(c.Path, ".") + ": " + c.To
+		return strings.Join(c.Path, ".") + ": " + c.Word()
 	case name == "":
-		return fmt.Sprintf("a rule with tools: [%s] and effect: %s in %s", c.Tool, c.To, strings.Join(c.Path, "."))
+		return fmt.Sprintf("a rule with tools: [%s] and effect: %s in %s", c.Tool, c.Word(), strings.Join(c.Path, "."))
 	}
-	return fmt.Sprintf("effect: %s for %s in %s", c.To, c.Tool, strings.Join(c.Path, "."))
+	return fmt.Sprintf("effect: %s for %s in %s", c.Word(), c.Tool, strings.Join(c.Path, "."))
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 )
 
 // ShadowRow is one tool about which a candidate policy answered differently (BEY-05).

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 

@@ -159,7 +159,7 @@ func (r *Report) suggestCaution(least int) []Suggestion {
 			Kind: "caution-off", Tool: s, Widens: true, Change: off,
 			Text: fmt.Sprintf("consider %s, or another auditor model: "+
 				"what follows %s is no longer audited then. This widens what the agent may do", off, s),
-			Evidence: fmt.Sprintf("blocked %d calls after %s, a person approved %d of them", blocked[s], s, overridden[s]),
+			Evidence: fmt.Sprintf("stopped %d calls after %s, a person approved %d of them", blocked[s], s, overridden[s]),
 		})
 	}
 	return out

@@ -10,7 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
@@ -68,11 +68,11 @@ func TestSuggestionsAreCautious(t *testing.T) {
 			l.decided("d", 0, event.Decided{Tool: "exec", Effect: "deny", Rule: "rules.ask", Kind: "escalate"})
 		}, "", "", "", false},
 		{"a rule nobody says yes to", func(l *log) { l.poll("taintPolicy.external", "exec", "taint-escalation", 10, 0, 6) },
-			"restrict", "consider toolOverrides.exec.external: restrict;", "asked 10 times: 0 yes, 6 no, 4 expired", narrows},
+			"restrict", "consider toolOverrides.exec.external: hide;", "asked 10 times: 0 yes, 6 no, 4 expired", narrows},
 		{"a rule of the file nobody says yes to", func(l *log) { l.poll("rules.ask", "exec", "escalate", 10, 0, 10) },
 			"restrict", "consider effect: deny for exec in rules.ask;", "asked 10 times: 0 yes, 10 no, 0 expired", narrows},
 		{"a trifecta nobody says yes to", func(l *log) { l.poll("lethal-trifecta", "post", "taint-escalation", 10, 0, 10) },
-			"restrict", "consider lethalTrifecta: restrict;", "asked 10 times: 0 yes, 10 no, 0 expired", narrows},
+			"restrict", "consider lethalTrifecta: hide;", "asked 10 times: 0 yes, 10 no, 0 expired", narrows},
 		{"a rule without a key of its own", func(l *log) { l.poll("agents.x", "exec", "", 10, 0, 10) }, "", "", "", false},
 		{"questions that expire", func(l *log) { l.poll("taint-escalation", "exec", "", 10, 2, 2) },
 			"ttl", "raise approvalTtlSeconds,", "6 of 10 questions expired", false},
@@ -80,7 +80,7 @@ func TestSuggestionsAreCautious(t *testing.T) {
 			"grant", "answer with a grant, for example .approve exec <code> 15:", "asked 5 times: 5 yes, 0 no, 0 expired", false},
 		{"the same question, and a no", func(l *log) { l.streak(5, "approve"); l.streak(1, "deny") }, "", "", "", false},
 		{"a source whose blocks are overridden", func(l *log) { l.blocks(10, 8) },
-			"caution-off", "consider caution.tools.web_fetch: false,", "blocked 10 calls after web_fetch, a person approved 8 of them", widens},
+			"caution-off", "consider caution.tools.web_fetch: false,", "stopped 10 calls after web_fetch, a person approved 8 of them", widens},
 		{"a source whose blocks often stand", func(l *log) { l.blocks(10, 7) }, "", "", "", false},
 		{"an auditor that fails", func(l *log) { l.audits(10, 3) }, "auditor", "raise auditor.timeoutMs,", "no answer to 3 of 10 audits", false},
 		{"an auditor that fails now and then", func(l *log) { l.audits(10, 2) }, "", "", "", false},

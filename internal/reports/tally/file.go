@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )

@@ -13,15 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/audit"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/tally"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/postgres"
+	"github.com/tidemark/tidemark/internal/store/retention"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/postgres"
-	"github.com/tidemark/tidemark/store/retention"
-	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 var cluster *pgtest.Cluster

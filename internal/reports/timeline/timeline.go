@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/session"
 )
@@ -189,7 +189,7 @@ func kept(c *event.Content) string {
 	case c.Preview != "":
 		return c.Preview
 	}
-	return fmt.Sprintf("(%d bytes; recording left the words out)", c.Bytes)
+	return fmt.Sprintf("(%d bytes, text not recorded)", c.Bytes)
 }
 
 func (s *Step) decided(d *event.Decided) {
@@ -212,7 +212,7 @@ func (s *Step) seen(e *event.Event) {
 	case event.TurnSealed:
 		s.Title = "answered"
 		if e.Seen.Blocked {
-			s.Title, s.Effect = "the answer was blocked", "deny"
+			s.Title, s.Effect = "the answer was denied", "deny"
 		}
 	}
 }
@@ -235,13 +235,16 @@ func (s *Step) model(e *event.Event) {
 
 func (s *Step) answer(a *event.Answer) {
 	what := map[string]string{
-		"approve": "approved", event.Agree: "approved, with another person to come,", "deny": "denied",
+		"approve": "approved", event.Agree: "approved", "deny": "denied",
 		"release": "released", "discard": "discarded",
 	}[a.Verdict]
 	if what == "" {
 		what = strings.ReplaceAll(s.Kind, ".", " ")
 	}
 	s.Title, s.Reason, s.Did = strings.TrimSpace(what+" by "+a.By+" ("+a.Via+")"), a.Reason, a.What
+	if a.Verdict == event.Agree {
+		s.Title += "; one more person needed"
+	}
 	if len(a.IDs) > 0 {
 		s.Question = a.IDs[0]
 	}

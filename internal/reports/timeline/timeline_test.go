@@ -5,7 +5,7 @@ import (
 	"iter"
 	"testing"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -39,7 +39,7 @@ func TestASessionIsToldStepByStep(t *testing.T) {
 	)
 	want := []timeline.Step{
 		{Title: "the owner (chat), owner", Text: "find a bakery", Mark: "owner"},
-		{Title: "web_fetch came back, untrusted", Text: "(88 bytes; recording left the words out)", Mark: "untrusted", Fell: true},
+		{Title: "web_fetch came back, untrusted", Text: "(88 bytes, text not recorded)", Mark: "untrusted", Fell: true},
 		{Title: "send_email", Effect: "confirm", Question: "ask-1", Mark: "untrusted"},
 		{Title: "denied by approver (console)", Reason: "not him", Question: "ask-1", Mark: "untrusted"},
 	}

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/internal/approval"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -24,7 +24,7 @@ func TestAGrantDoesNotFreeWhoIsReached(t *testing.T) {
 		if err != nil || v.Held == nil {
 			t.Fatalf("%s: %+v, %v", name, v, err)
 		}
-		vote := tidemark.Vote{Session: p.ref.Session, IDs: []string{v.Held.ID}, Approve: true, For: 10 * time.Minute, Where: where, By: "owner", Via: "test"}
+		vote := engine.Vote{Session: p.ref.Session, IDs: []string{v.Held.ID}, Approve: true, For: 10 * time.Minute, Where: where, By: "owner", Via: "test"}
 		if _, err := p.m.Answer(t.Context(), vote); err != nil {
 			t.Fatal(err)
 		}

@@ -36,9 +36,9 @@ type readerRow struct {
 	Critical []int    `json:"critical_steps"`
 }
 
-func readerRows(t *testing.T, name string) []readerRow {
+func readerRows(t *testing.T, folder, name string) []readerRow {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", "reader", name))
+	raw, err := os.ReadFile(filepath.Join("testdata", folder, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +110,13 @@ func (r *readerRow) held(t *testing.T) []int {
 // What somebody who has read the code tries stays as it is written down: how many of each class are stopped, and how many honest
 // twins run untouched. The figure of the first run is in the evaluation's page.
 func TestAttacksOfAReaderOfTheCode(t *testing.T) {
+	for _, folder := range []string{"reader", "second", "third", "fourth"} {
+		t.Run(folder, func(t *testing.T) { ofAReader(t, folder) })
+	}
+}
+
+func ofAReader(t *testing.T, folder string) {
+	t.Helper()
 	type tally struct{ stopped, attacks, untouched, twins int }
 	classes := map[string]*tally{}
 	of := func(class string) *tally {
@@ -118,14 +125,14 @@ func TestAttacksOfAReaderOfTheCode(t *testing.T) {
 		}
 		return classes[class]
 	}
-	for _, r := range readerRows(t, "attacks.jsonl") {
+	for _, r := range readerRows(t, folder, "attacks.jsonl") {
 		held := r.held(t)
 		of(r.Class).attacks++
 		if slices.ContainsFunc(r.Critical, func(i int) bool { return slices.Contains(held, i) }) {
 			of(r.Class).stopped++
 		}
 	}
-	for _, r := range readerRows(t, "twins.jsonl") {
+	for _, r := range readerRows(t, folder, "twins.jsonl") {
 		of(r.Class).twins++
 		if len(r.held(t)) == 0 {
 			of(r.Class).untouched++
@@ -136,7 +143,7 @@ func TestAttacksOfAReaderOfTheCode(t *testing.T) {
 		c := classes[class]
 		fmt.Fprintf(&text, "%-15s stopped %2d of %2d, twins untouched %2d of %2d\n", class, c.stopped, c.attacks, c.untouched, c.twins)
 	}
-	path := filepath.Join("testdata", "reader", "results.txt")
+	path := filepath.Join("testdata", folder, "results.txt")
 	if *update {
 		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)

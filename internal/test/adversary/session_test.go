@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -69,7 +69,7 @@ func (s *story) playedOn(t *testing.T, set *policy.Set, run *replay.Run) []repla
 			p.call(&replay.Call{Tool: c.tool, Args: encoded(t, c.args), Answer: replay.Yes}, content(t, c.gives))
 		}
 	}
-	p.ref, p.out = tidemark.Ref{Session: "later"}, nil
+	p.ref, p.out = engine.Ref{Session: "later"}, nil
 	for i, e := range run.Events {
 		switch {
 		case e.Said != nil:
@@ -99,10 +99,10 @@ func (s *story) turnTo(p *pair) {
 // pair are two sessions on one monitor.
 type pair struct {
 	*testing.T
-	m       *tidemark.Monitor
-	options tidemark.Options
+	m       *engine.Monitor
+	options engine.Options
 	tools   []replay.Definition
-	ref     tidemark.Ref
+	ref     engine.Ref
 	out     []replay.Decision
 
 	contract *intent.Contract // of what is said next
@@ -111,7 +111,7 @@ type pair struct {
 func newPair(t *testing.T, set *policy.Set, tools []replay.Definition) *pair {
 	t.Helper()
 	now := time.Unix(1_700_000_000, 0)
-	p := &pair{T: t, tools: tools, ref: tidemark.Ref{Session: "later"}, options: tidemark.Options{
+	p := &pair{T: t, tools: tools, ref: engine.Ref{Session: "later"}, options: engine.Options{
 		Policy: set, Store: memory.New(), Rand: rand.NewChaCha8([32]byte{7}), Key: []byte("0123456789abcdef0123456789abcdef"),
 		Now: func() time.Time { now = now.Add(time.Millisecond); return now },
 	}}
@@ -123,7 +123,7 @@ func newPair(t *testing.T, set *policy.Set, tools []replay.Definition) *pair {
 func (p *pair) restart() {
 	p.Helper()
 	var err error
-	if p.m, err = tidemark.New(p.options); err != nil {
+	if p.m, err = engine.New(p.options); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -134,7 +134,7 @@ func (p *pair) say(text string, by trust.Sender) {
 	for i, d := range p.tools {
 		names[i] = d.Name
 	}
-	turn := tidemark.Turn{Ref: p.ref, Sender: by, Message: &text, HostTools: tool.Usual(names), Contract: p.contract}
+	turn := engine.Turn{Ref: p.ref, Sender: by, Message: &text, HostTools: tool.Usual(names), Contract: p.contract}
 	if _, err := p.m.Begin(p.Context(), turn); err != nil {
 		p.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func (p *pair) say(text string, by trust.Sender) {
 
 func (p *pair) offer() {
 	p.Helper()
-	model := tidemark.ModelCall{Ref: p.ref, Iteration: -1}
+	model := engine.ModelCall{Ref: p.ref, Iteration: -1}
 	for _, d := range p.tools {
 		model.Tools = append(model.Tools, d.Name)
 		model.Definitions = append(model.Definitions, tool.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema})
@@ -165,7 +165,7 @@ func (p *pair) call(c *replay.Call, gives []byte) {
 	d := replay.Decision{Step: len(p.out), Decision: replay.Allow, Rule: v.Rule, Tool: v.Tool, Args: c.Args}
 	if v.Held != nil {
 		d.Decision, d.Shown = replay.Ask, replay.Show(v.Held)
-		vote := tidemark.Vote{Session: p.ref.Session, IDs: []string{v.Held.ID}, Approve: c.Answer == replay.Yes, By: "owner", Via: "test"}
+		vote := engine.Vote{Session: p.ref.Session, IDs: []string{v.Held.ID}, Approve: c.Answer == replay.Yes, By: "owner", Via: "test"}
 		if _, err := p.m.Answer(p.Context(), vote); err != nil {
 			p.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func (p *pair) call(c *replay.Call, gives []byte) {
 		return
 	}
 	seen := tool.Result{CallID: exact.ID, Name: c.Tool, Args: c.Args, Content: gives}
-	if _, err := p.m.Observe(p.Context(), tidemark.Observation{Ref: p.ref, Result: seen}); err != nil {
+	if _, err := p.m.Observe(p.Context(), engine.Observation{Ref: p.ref, Result: seen}); err != nil {
 		p.Fatal(err)
 	}
 }

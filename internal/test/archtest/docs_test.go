@@ -225,7 +225,36 @@ func TestTheThreatModelHasWhatABoxDoesNotStop(t *testing.T) {
 		}
 		return strings.TrimSpace(strings.ReplaceAll(list, "](box.md#", "](#"))
 	}
-	if own, model := section("box.md", "What it does not stop"), section("threat-model.md", "What a box does not stop"); own != model {
-		t.Error("docs/box.md and docs/threat-model.md say different things of what a box does not stop")
+	if own, model := section("dev/box.md", "What it does not stop"), section("dev/threat-model.md", "What a box does not stop"); own != model {
+		t.Error("docs/dev/box.md and docs/dev/threat-model.md say different things of what a box does not stop")
 	}
 }
+
+// The short page has the figures of the long one, and no others.
+func TestTheShortPageHasTheFiguresOfTheEvaluation(t *testing.T) {
+	read := func(file string) string {
+		raw, err := os.ReadFile("../../../docs/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(string(raw), "**", "")
+	}
+	_, figures, _ := strings.Cut(read("evaluation.md"), "<!-- figures -->")
+	figures, _, _ = strings.Cut(figures, "<!-- /figures -->")
+	blind := map[string][2]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z0-9-]+) \|[^|]*\|[^|]*\|([^|]*)\|[^|]*\|[^|]*\|([^|]*)\|$`).FindAllStringSubmatch(figures, -1) {
+		blind[m[1]] = [2]string{pairOf(m[2]), pairOf(m[3])}
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)`: [^|]*\\|([^|]*)\\|([^|]*)\\|$").FindAllStringSubmatch(read("measured.md"), -1)
+	if len(rows) == 0 || len(blind) == 0 {
+		t.Fatalf("docs/measured.md has %d rows, docs/evaluation.md %d", len(rows), len(blind))
+	}
+	for _, m := range rows {
+		if want, got := blind[m[1]], [2]string{pairOf(m[2]), pairOf(m[3])}; got != want {
+			t.Errorf("docs/measured.md says %q of %s, docs/evaluation.md %q: copy its blind columns", got, m[1], want)
+		}
+	}
+}
+
+// pairOf is the pair of figures in a cell; empty where nothing was measured.
+func pairOf(cell string) string { return regexp.MustCompile(`[0-9.]+ / [0-9.]+`).FindString(cell) }

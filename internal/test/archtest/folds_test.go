@@ -36,7 +36,7 @@ func changes(call *ast.CallExpr) bool {
 }
 
 // foldingTables may do so, with the reason.
-var foldingTables = map[string]string{"internal/warrant/leaves/leaves.go": "only where both have one length, which it looks at first"}
+var foldingTables = map[string]string{"internal/warrant/arguments/leaves.go": "only where both have one length, which it looks at first"}
 
 // checkFolds finds places in a folded text that are used on the text itself: text.IndexFold tells places in the text.
 func checkFolds(t *tree) []string {

@@ -13,14 +13,14 @@ import (
 // installer, no engine, no store.
 var hookLinks = []string{
 	"cmd/tidemark-hook", "hook", "internal/agents/catalogue", "internal/agents/harness", "internal/agents/settings", "internal/agents/shim",
-	"internal/agents/project",                                                 // what a project sets for an agent is looked at before every call
-	"internal/base/afar",                                                      // the way to a server on another machine
-	"internal/base/peer",                                                      // where the server's socket is, on which it sees whose hook speaks
-	"internal/base/filelock", "internal/base/launch", "internal/base/private", // to start the server where none runs
+	"internal/agents/project",                                                   // what a project sets for an agent is looked at before every call
+	"internal/base/afar",                                                        // the way to a server on another machine
+	"internal/base/peer",                                                        // where the server's socket is, on which it sees whose hook speaks
+	"internal/base/filelock", "internal/base/launch", "internal/base/fileowner", // to start the server where none runs
 	"internal/box", "internal/box/frame", "internal/box/ordered", "golang.org/x/sys/unix", // to be the first process of a box
 	"internal/box/entry",     // to have a command run in one
 	"internal/agents/prefix", // to start an agent's commands, where they are to be told apart
-	"internal/base/proof", "internal/base/strictjson", "internal/base/text", "tool", "trust",
+	"internal/base/serverproof", "internal/base/strictjson", "internal/base/text", "tool", "trust",
 	"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
 	"golang.org/x/sys/windows", // for the lock, there
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 const (
@@ -120,6 +120,8 @@ func testCitation(dir, name string) string {
 func doorOf(dir string) []string {
 	first, _, _ := strings.Cut(dir, "/")
 	switch {
+	case dir == "internal/engine": // the root hands it on as it is
+		return []string{"Go"}
 	case dir == "internal/httpapi":
 		return []string{"HTTP"}
 	case within(dir, []string{"internal/llm/...", "internal/agents/..."}):

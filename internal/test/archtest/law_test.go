@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // rule is one law: what it is called and how it is checked.
@@ -84,9 +85,9 @@ func fixture(t *testing.T, name string) (*tree, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := txtar.FS(txtar.Parse(data))
-	if err != nil {
-		t.Fatal(err)
+	files := fstest.MapFS{}
+	for _, f := range txtar.Parse(data).Files {
+		files[f.Name] = &fstest.MapFile{Data: f.Data, Mode: 0o444}
 	}
 	broken, err := load(files)
 	if err != nil {

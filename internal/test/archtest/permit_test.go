@@ -1,21 +1,25 @@
 package archtest_test
 
-import "go/ast"
+import (
+	"go/ast"
+	"slices"
+)
 
 // Who may touch permits. Whatever lets a call through must hold a permit for it, so the
 // places that make one and use one up are few and have names.
 var (
-	permitGiver     = "decide"    // in the root, the only function that hands one out
+	permitGiver     = "decide" // in the engine, the only function that hands one out
+	permitHome      = "internal/engine"
 	permitMaker     = "newPermit" // what it may call to make one
 	permitRedeemers = map[string]string{
 		"internal/box/keeper.run":      "a command for a box, by the ticket that stands for its permit",
 		"internal/httpapi.release":     "the only answer to a host that does not block",
 		"internal/llm/release.decide":  "a call in a model's answer, held until then",
-		"internal/mcp/gate.release":    "a call on its way to an MCP server",
+		"internal/mcp/judge.release":   "a call on its way to an MCP server",
 		"internal/reports/replay.call": "a recorded call that would have run",
 		"internal/reports/replay.box":  "a recorded call that would have run in a box",
 		"internal/httpapi.lookUps":     "the monitor's own look-up, which the host makes",
-		"internal/mcp/gate.lookUps":    "the monitor's own look-up, on its way to an MCP server",
+		"internal/mcp/judge.lookUps":   "the monitor's own look-up, on its way to an MCP server",
 		"internal/httpapi.openBox":     "the only answer to a box that lets a command in it have something outside",
 		"internal/httpapi.confine":     "the only answer to a host that has a call run in a box",
 		"internal/test/scenario.Call":  "a story's own host, for the door without a network",
@@ -24,6 +28,7 @@ var (
 
 // permitForwarders ask for a decision and hand the whole verdict on.
 var permitForwarders = map[string]string{
+	".":                       "an embedding program redeems",
 	"internal/people/waiting": "it waits for the owner's answer on behalf of a door, which redeems",
 	"internal/llm/proxy":      "package release holds the call and redeems",
 	"internal/llm/format":     "it finds the calls; package release, which it asks, redeems",
@@ -38,7 +43,7 @@ func checkPermit(t *tree) []string {
 		var decides []ast.Node
 		redeems := false
 		for _, f := range p.code() {
-			if p.dir == "." {
+			if p.dir == permitHome {
 				checkMakers(out, f)
 				continue
 			}
@@ -64,7 +69,7 @@ func checkPermit(t *tree) []string {
 	return out.list
 }
 
-// checkMakers looks for permits that the root makes or hands out anywhere but on the
+// checkMakers looks for permits that the engine makes or hands out anywhere but on the
 // path of Decide.
 func checkMakers(out *findings, f *file) {
 	eachFunc(f, func(fn *ast.FuncDecl, n ast.Node) {
@@ -96,17 +101,18 @@ func isName(e ast.Expr, name string) bool {
 // checkForged looks for permits that were not handed out: every use of the type but a
 // pointer to it makes one.
 func checkForged(out *findings, f *file) {
-	root := localName(f, module)
-	if root == "" {
-		return
-	}
+	names := []string{localName(f, module), localName(f, module+"/"+permitHome)}
 	pointed := map[ast.Expr]bool{}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.StarExpr:
 			pointed[n.X] = true
+		case *ast.TypeSpec:
+			if n.Assign.IsValid() {
+				pointed[n.Type] = true // another name for the type makes none
+			}
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && x.Name == root && n.Sel.Name == "Permit" && !pointed[n] {
+			if x, ok := n.X.(*ast.Ident); ok && slices.Contains(names, x.Name) && n.Sel.Name == "Permit" && !pointed[n] {
 				out.at(n.Pos(), "only Monitor.Decide makes a permit")
 			}
 		}

@@ -17,11 +17,11 @@ import (
 var pure = []string{
 	"internal/base/glob", "internal/base/columns", "internal/base/text", "internal/base/seal", "internal/base/patience",
 	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact",
-	"internal/base/pack", "internal/base/idle", "trust", "tool", "audit", "approval",
-	"intent", "event",
+	"internal/base/pack", "internal/base/idle", "trust", "tool", "internal/audit", "internal/approval",
+	"intent", "internal/event",
 	"internal/extract", "internal/warrant/...", "internal/contract", "policy", "internal/facts", "internal/session",
-	"internal/checkpoint", "internal/confined", "internal/standing", "internal/labels", "graph",
-	"internal/question", ".", "store", "internal/draw", "internal/reports/report",
+	"internal/checkpoint", "internal/confined", "internal/standing", "internal/labels", "internal/graph",
+	"internal/question", "internal/engine", "internal/store", "internal/draw", "internal/reports/report",
 	"internal/reports/timeline", "internal/llm/format/...",
 }
 
@@ -63,7 +63,7 @@ var outside = map[string]string{
 	"github.com/goccy/go-yaml/token":              "its tokens",
 	"mvdan.cc/sh/v3/syntax":                       "shell words of a command",
 	"golang.org/x/text/unicode/norm":              "one form for each text",
-	"golang.org/x/tools/txtar":                    "several files in one text",
+	"github.com/rogpeppe/go-internal/txtar":       "several files in one text",
 }
 
 func checkPurity(t *tree) []string {

@@ -14,15 +14,22 @@ import (
 )
 
 // checkSurface wants everything that others can import to be usable by them: no exported
-// name, field or method is of a type that only this module can name.
+// name, field or method is of a type that only this module can name. An internal type that a
+// public package gives a name of its own can be named, and is looked into as one of that package.
 func checkSurface(t *tree) []string {
 	out := t.findings()
 	c := &checker{tree: t, done: map[string]*types.Package{}}
+	lent := map[*types.TypeName]bool{}
+	for _, p := range t.pkgs {
+		if isPublic(p) {
+			lentNames(c.check(p), lent)
+		}
+	}
 	for _, p := range t.pkgs {
 		if !isPublic(p) {
 			continue
 		}
-		s := &surface{out: out, pkg: c.check(p), opened: map[*types.TypeName]bool{}}
+		s := &surface{out: out, pkg: c.check(p), opened: map[*types.TypeName]bool{}, lent: lent}
 		scope := s.pkg.Scope()
 		for _, name := range scope.Names() {
 			if ast.IsExported(name) {
@@ -31,6 +38,27 @@ func checkSurface(t *tree) []string {
 		}
 	}
 	return out.list
+}
+
+// lentNames collects the internal types that a public package names: type X = internal.X.
+func lentNames(pkg *types.Package, into map[*types.TypeName]bool) {
+	for _, name := range pkg.Scope().Names() {
+		obj, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || !obj.IsAlias() || !obj.Exported() {
+			continue
+		}
+		if named, ok := types.Unalias(obj.Type()).(*types.Named); ok && internalName(named.Obj()) {
+			into[named.Obj()] = true
+		}
+	}
+}
+
+func internalName(obj *types.TypeName) bool {
+	if obj.Pkg() == nil {
+		return false
+	}
+	dir, own := ours(obj.Pkg().Path())
+	return own && isInternal(dir)
 }
 
 // isPublic reports whether others can import a package.
@@ -91,6 +119,7 @@ type surface struct {
 	out    *findings
 	pkg    *types.Package
 	opened map[*types.TypeName]bool // types without an exported name that were looked into
+	lent   map[*types.TypeName]bool // internal types that a public package names
 }
 
 func (s *surface) declared(obj types.Object) {
@@ -100,6 +129,10 @@ func (s *surface) declared(obj types.Object) {
 		return
 	}
 	if name.IsAlias() {
+		if named, ok := types.Unalias(obj.Type()).(*types.Named); ok && s.lent[named.Obj()] {
+			s.open(named.Obj())
+			return
+		}
 		s.mentions(obj.Pos(), obj.Name(), types.Unalias(obj.Type()))
 		return
 	}
@@ -199,8 +232,9 @@ func (s *surface) name(obj *types.TypeName, found map[string]bool) {
 	if obj.Pkg() == nil {
 		return
 	}
-	switch dir, own := ours(obj.Pkg().Path()); {
-	case own && isInternal(dir):
+	switch dir, _ := ours(obj.Pkg().Path()); {
+	case s.lent[obj]:
+	case internalName(obj):
 		found[fmt.Sprintf("%s.%s", dir, obj.Name())] = true
 	case obj.Pkg() == s.pkg && !obj.Exported():
 		s.open(obj)

@@ -10,7 +10,7 @@ import (
 
 // toolCall is the document a stranger reads first. Its table says in which folder, and
 // there in which function, each step of a call is taken.
-const toolCall = "docs/a-tool-call.md"
+const toolCall = "docs/dev/a-tool-call.md"
 
 // callSteps are what a reader must find by folder names alone.
 var callSteps = []string{"read", "judged", "recorded", "asked about", "released"}

@@ -46,11 +46,12 @@ type file struct {
 
 // elsewhere are folders that are not part of the module's own source.
 var elsewhere = map[string]string{
-	"bench":  "a module of its own",
-	"tools":  "a module of its own",
-	"sdk/go": "a module of its own",
-	"bin":    "built",
-	"dist":   "built",
+	"bench":   "a module of its own",
+	"contrib": "modules of their own",
+	"tools":   "a module of its own",
+	"sdk/go":  "a module of its own",
+	"bin":     "built",
+	"dist":    "built",
 }
 
 // loadRepository parses the tree these tests stand in, once: no rule changes it.

@@ -14,8 +14,8 @@ import (
 // heavy are packages that no program may hold, each with everything below it: they cost
 // more than they are needed for. What tests alone import is not meant.
 var heavy = map[string]string{
-	"github.com/openai/openai-go":                "two requests do not need a client of 100 seconds to compile; see internal/outside/auditor",
-	"github.com/anthropics/anthropic-sdk-go":     "two requests do not need a client of 70 seconds to compile; see internal/outside/auditor",
+	"github.com/openai/openai-go":                "two requests do not need a client of 100 seconds to compile; see internal/external/auditor",
+	"github.com/anthropics/anthropic-sdk-go":     "two requests do not need a client of 70 seconds to compile; see internal/external/auditor",
 	"go.opentelemetry.io":                        "nothing is traced, and traces could carry prompts away",
 	"github.com/aws":                             "no cloud's client is needed",
 	"google.golang.org/grpc":                     "nothing speaks it",

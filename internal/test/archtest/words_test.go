@@ -7,7 +7,7 @@ import (
 )
 
 // glossary is where every word of ours has its meaning.
-const glossary = "docs/words.md"
+const glossary = "docs/dev/words.md"
 
 var glossaryRow = regexp.MustCompile(`(?m)^\| *([^|]*?) *\| *([^|]*?) *\| *([^|]*?) *\|$`)
 

@@ -1,6 +1,5 @@
-// Package chattest is Slack, Discord, ntfy and a program behind a webhook, as far as questions
-// are asked there: each speaks its real protocol over a socket, and refuses what the real one
-// would.
+// Package chattest is a program behind a webhook, as far as questions are asked there, and what
+// it has in common with other services that show messages with buttons.
 package chattest
 
 import (
@@ -38,7 +37,7 @@ func (m Message) Labels() string {
 	return strings.Join(out, ", ")
 }
 
-// Chat is any of them.
+// Chat is any service of that kind.
 type Chat interface {
 	// Message waits for the n-th message, counted from 1.
 	Message(n int) Message
@@ -52,9 +51,9 @@ type Chat interface {
 	Faults() []string
 }
 
-// wall is what all of them have in common.
-type wall struct {
-	t    *testing.T
+// Wall is what all of them have in common.
+type Wall struct {
+	T    *testing.T
 	http *httptest.Server
 
 	mu       sync.Mutex
@@ -64,8 +63,9 @@ type wall struct {
 	changed  chan struct{} // guarded by mu; closed at the next change
 }
 
-func newWall(t *testing.T, h http.Handler) *wall {
-	w := &wall{t: t, changed: make(chan struct{})}
+// NewWall starts a service that shows messages.
+func NewWall(t *testing.T, h http.Handler) *Wall {
+	w := &Wall{T: t, changed: make(chan struct{})}
 	w.http = httptest.NewServer(h)
 	t.Cleanup(func() {
 		w.http.CloseClientConnections()
@@ -75,30 +75,31 @@ func newWall(t *testing.T, h http.Handler) *wall {
 }
 
 // URL is where it is.
-func (w *wall) URL() string { return w.http.URL }
+func (w *Wall) URL() string { return w.http.URL }
 
 // change wakes those who wait. mu is held.
-func (w *wall) change() {
+func (w *Wall) change() {
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
-func (w *wall) refuse(text string) {
+// Refuse notes what it had to refuse.
+func (w *Wall) Refuse(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = append(w.faults, text)
 }
 
 // Faults are what it had to refuse.
-func (w *wall) Faults() []string {
+func (w *Wall) Faults() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.faults)
 }
 
 // wait waits until read reports something.
-func (w *wall) wait(what string, read func() bool) {
-	w.t.Helper()
+func (w *Wall) wait(what string, read func() bool) {
+	w.T.Helper()
 	late := time.After(Patience)
 	for {
 		w.mu.Lock()
@@ -110,20 +111,20 @@ func (w *wall) wait(what string, read func() bool) {
 		select {
 		case <-changed:
 		case <-late:
-			w.t.Fatalf("waited in vain for %s", what)
+			w.T.Fatalf("waited in vain for %s", what)
 		}
 	}
 }
 
 // Message waits for the n-th message.
-func (w *wall) Message(n int) Message {
-	w.t.Helper()
+func (w *Wall) Message(n int) Message {
+	w.T.Helper()
 	return w.Until(n, "a message", func(Message) bool { return true })
 }
 
 // Until waits until the n-th message is as wanted.
-func (w *wall) Until(n int, what string, is func(Message) bool) Message {
-	w.t.Helper()
+func (w *Wall) Until(n int, what string, is func(Message) bool) Message {
+	w.T.Helper()
 	var got Message
 	w.wait(what, func() bool {
 		if len(w.messages) < n || !is(*w.messages[n-1]) {
@@ -136,8 +137,8 @@ func (w *wall) Until(n int, what string, is func(Message) bool) Message {
 }
 
 // Told waits for the n-th thing that somebody was told.
-func (w *wall) Told(n int) string {
-	w.t.Helper()
+func (w *Wall) Told(n int) string {
+	w.T.Helper()
 	var got string
 	w.wait("word to whoever pressed", func() bool {
 		if len(w.told) < n {
@@ -149,25 +150,29 @@ func (w *wall) Told(n int) string {
 	return got
 }
 
-func (w *wall) tell(text string) {
+// Tell notes what somebody was told who pressed in vain.
+func (w *Wall) Tell(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, text)
 	w.change()
 }
 
-func (w *wall) post(m Message) {
+// Post shows a message.
+func (w *Wall) Post(m Message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.messages = append(w.messages, &m)
 	w.change()
 }
 
-// edit changes a message; it reports whether there is one.
-func (w *wall) edit(id string, change func(*Message)) bool {
+// Edit changes a message; it reports whether there is one.
+func (w *Wall) Edit(id string, change func(*Message)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	i := slices.IndexFunc(w.messages, func(m *Message) bool { return m.ID == id })
+	i := len(w.messages) - 1 // the latest: a question that is asked again keeps its id
+	for ; i >= 0 && w.messages[i].ID != id; i-- {
+	}
 	if i < 0 {
 		return false
 	}
@@ -177,14 +182,15 @@ func (w *wall) edit(id string, change func(*Message)) bool {
 	return true
 }
 
-func (w *wall) count() int {
+// Count is how many messages there are.
+func (w *Wall) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.messages)
 }
 
-// dataOf is what a button of a message sends.
-func dataOf(t *testing.T, m Message, label string) string {
+// DataOf is what a button of a message sends.
+func DataOf(t *testing.T, m Message, label string) string {
 	t.Helper()
 	for _, b := range m.Buttons {
 		if b.Label == label {
@@ -195,7 +201,8 @@ func dataOf(t *testing.T, m Message, label string) string {
 	return ""
 }
 
-func reply(w http.ResponseWriter, status int, v any) {
+// Reply answers with JSON.
+func Reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = strictjson.Write(w, v) // the client may be gone

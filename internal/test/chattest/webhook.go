@@ -1,6 +1,8 @@
 package chattest
 
 import (
+	"crypto/ed25519"
+	"encoding/hex"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,14 +20,15 @@ const WebhookSecret = "a-secret-of-32-characters-or-so.."
 // Webhook is a program of the operator's: it checks signatures, shows questions and brings
 // answers back.
 type Webhook struct {
-	*wall
-	Answers http.Handler // where answers are brought; set before anything is pressed
+	*Wall
+	Answers http.Handler       // where answers are brought; set before anything is pressed
+	Key     ed25519.PrivateKey // signs answers besides; nil: the secret alone does
 }
 
 // NewWebhook starts one.
 func NewWebhook(t *testing.T) *Webhook {
 	w := &Webhook{}
-	w.wall = newWall(t, http.HandlerFunc(w.take))
+	w.Wall = NewWall(t, http.HandlerFunc(w.take))
 	return w
 }
 
@@ -37,12 +40,13 @@ type named struct {
 type choice struct {
 	Text   string `json:"text"`
 	Answer string `json:"answer"`
+	Kind   string `json:"kind"`
 }
 
 func (w *Webhook) take(out http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
 	if err := hook.VerifySignature([]byte(WebhookSecret), r.Header.Get, raw, time.Now(), time.Minute); err != nil {
-		w.refuse(err.Error())
+		w.Refuse(err.Error())
 		out.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -58,7 +62,7 @@ func (w *Webhook) take(out http.ResponseWriter, r *http.Request) {
 		Note    string    `json:"note"`
 	}
 	if err := strictjson.UnmarshalKnown(raw, &in); err != nil || in.Version != 1 {
-		w.refuse("what came cannot be read: " + string(raw))
+		w.Refuse("what came cannot be read: " + string(raw))
 	}
 	switch in.Type {
 	case "question":
@@ -69,15 +73,15 @@ func (w *Webhook) take(out http.ResponseWriter, r *http.Request) {
 		for _, c := range in.Choices {
 			m.Buttons = append(m.Buttons, Button{c.Text, c.Answer})
 		}
-		w.post(m)
+		w.Post(m)
 	case "note", "closed":
-		if !w.edit(in.ID, func(m *Message) {
+		if !w.Edit(in.ID, func(m *Message) {
 			m.Text += "\n\n" + in.Note
 			if in.Type == "closed" {
 				m.Buttons = nil
 			}
 		}) {
-			w.refuse("news of a question that was never shown")
+			w.Refuse("news of a question that was never shown")
 		}
 	}
 	out.WriteHeader(http.StatusNoContent)
@@ -85,10 +89,10 @@ func (w *Webhook) take(out http.ResponseWriter, r *http.Request) {
 
 // Press brings an answer in somebody's name.
 func (w *Webhook) Press(user string, m Message, label string) {
-	w.t.Helper()
-	body := `{"answer":"` + dataOf(w.t, m, label) + `","by":"` + user + `"}`
+	w.T.Helper()
+	body := `{"answer":"` + DataOf(w.T, m, label) + `","by":"` + user + `"}`
 	if status, text := w.Bring(body, time.Now(), WebhookSecret); status != http.StatusOK {
-		w.tell(text)
+		w.Tell(text)
 	}
 }
 
@@ -98,6 +102,9 @@ func (w *Webhook) Bring(body string, at time.Time, secret string) (status int, t
 	r := httptest.NewRequest(http.MethodPost, "/people/webhook", strings.NewReader(body))
 	r.Header.Set(hook.HeaderTimestamp, timestamp)
 	r.Header.Set(hook.HeaderSignature, signature)
+	if w.Key != nil {
+		r.Header.Set("X-Tidemark-Proof", hex.EncodeToString(ed25519.Sign(w.Key, []byte(timestamp+"."+body))))
+	}
 	out := httptest.NewRecorder()
 	w.Answers.ServeHTTP(out, r)
 	return out.Code, out.Body.String()

@@ -51,7 +51,7 @@ func TestAReaderApprovesNothing(t *testing.T) {
 	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
-	w.signIn("reader").votes(q, "approve", nil).want(t, http.StatusForbidden, "reads and denies")
+	w.signIn("reader").votes(q, "approve", nil).want(t, http.StatusForbidden, "can only read and deny")
 	if got := w.question(q.ID); got.State != "pending" {
 		t.Errorf("got %s", got.State)
 	}
@@ -66,7 +66,7 @@ func TestAnAnswerCountsForWhatWasShownOnly(t *testing.T) {
 	p := w.signIn("approver")
 	theirs := p.form("/console/q/"+other.ID, "/console/q/"+other.ID)
 	a := p.votes(q, "approve", url.Values{"seen": {theirs.Get("seen")}})
-	a.want(t, http.StatusConflict, "another than the one you saw")
+	a.want(t, http.StatusConflict, "has changed since you saw it")
 	p.votes(q, "approve", url.Values{"seen": {""}}).want(t, http.StatusConflict)
 	if got := w.question(q.ID); got.State != "pending" {
 		t.Errorf("got %s", got.State)
@@ -305,7 +305,7 @@ func TestSimilarKeepsTheTargetFixed(t *testing.T) {
 	w := serve(t, "")
 	q := w.ask("s")
 	p := w.signIn("approver")
-	p.get("/console/q/"+q.ID).want(t, http.StatusOK, "Approve more than this call", "Everything else stays as it is")
+	p.get("/console/q/"+q.ID).want(t, http.StatusOK, "Approve more than this call", "All other arguments stay as in this call")
 	p.votes(q, "approve", url.Values{"minutes": {"15"}}).want(t, http.StatusOK, "for 15 minutes")
 	try := func(to, body string) bool {
 		out := w.hook("s", "before_tool_call", map[string]any{
@@ -403,7 +403,7 @@ func TestAQuestionNobodyWaitsForIsMarked(t *testing.T) {
 		t.Fatalf("got %d %s", status, text)
 	}
 	p.get("/console/").want(t, http.StatusOK, "data-abandoned", "nobody waits")
-	p.get("/console/q/"+q.ID).want(t, http.StatusOK, "stopped waiting for the answer")
+	p.get("/console/q/"+q.ID).want(t, http.StatusOK, "no longer waits for your answer")
 	before.Set("do", "deny") // the form of the page as it was
 	p.post("/console/q/"+q.ID, before).want(t, http.StatusOK, "Denied")
 }

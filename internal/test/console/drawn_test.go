@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // drawn is one recorded run, which ends with the call that is asked about (scripts/drawn).
@@ -67,7 +67,7 @@ func TestDrawnQuestions(t *testing.T) {
 }
 
 // play tells a run to the server as its host would, and returns the question about its last call.
-func (w *world) play(session string, run *drawn) (q tidemark.Question, ok bool) {
+func (w *world) play(session string, run *drawn) (q engine.Question, ok bool) {
 	w.t.Helper()
 	model := func() {
 		event := map[string]any{"messages": []any{}, "systemPrompt": "", "model": "m", "iteration": 0, "tools": run.Tools, "sessionKey": session}
@@ -104,14 +104,14 @@ func (w *world) play(session string, run *drawn) (q tidemark.Question, ok bool) 
 }
 
 // waiting is the question of a session that waits.
-func (w *world) waiting(session string) (tidemark.Question, bool) {
+func (w *world) waiting(session string) (engine.Question, bool) {
 	w.t.Helper()
 	for _, q := range w.questions() {
 		if q.Session == session && q.State == "pending" {
 			return q, true
 		}
 	}
-	return tidemark.Question{}, false
+	return engine.Question{}, false
 }
 
 // wholePicture keeps a picture of the page from top to bottom.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/test/terminal"
 )
 
@@ -35,9 +35,7 @@ func newNewcomer(t *testing.T) *newcomer {
 	bin := filepath.Join(n.home, "bin")
 	do(t, os.MkdirAll(n.data, 0o700))
 	do(t, os.MkdirAll(bin, 0o700))
-	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../../cmd/...").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	built(t, bin, "./cmd/...")
 	do(t, os.WriteFile(filepath.Join(n.data, "tidemark.yaml"), []byte("server: {listen: \"127.0.0.1:0\"}\n"), 0o600))
 	do(t, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho '2.1.400 (Claude Code)'\n"), 0o700))
 	opens := "#!/bin/sh\ncp \"$1\" " + top + "/page 2>/dev/null || echo \"$1\" >>" + top + "/opened\n"
@@ -83,7 +81,7 @@ func TestTheFirstRunEnrolsAKeyAndShowsNoToken(t *testing.T) {
 	n := newNewcomer(t)
 	x, done := n.types("init", "--background", "--no-model")
 	x.Wait("Enrol one now, in your browser? [y/N]")
-	for _, want := range []string{"promo@spam.example (not from you)", "allowed   send_email", "held      send_email"} {
+	for _, want := range []string{"promo@spam.example (not from you)", "allowed   send_email", "asked     send_email"} {
 		if !strings.Contains(x.Shows(), want) {
 			t.Errorf("init shows\n%s\nwant %q", x.Shows(), want)
 		}
@@ -122,7 +120,7 @@ func TestTheFirstRunEnrolsAKeyAndShowsNoToken(t *testing.T) {
 		t.Errorf("the log says %s, %v", log, err)
 	}
 	again, err := n.output("init", "--background", "--no-model")
-	if err != nil || !strings.Contains(again, "held until you answer") {
+	if err != nil || !strings.Contains(again, "it waits until you answer") {
 		t.Fatalf("init again: %v\n%s", err, again)
 	}
 	n.answersItself(w, &kept, n.waits(w, kept.Reader))
@@ -137,7 +135,7 @@ func TestTheFirstRunEnrolsAKeyAndShowsNoToken(t *testing.T) {
 func (n *newcomer) waits(w *world, token string) string {
 	n.t.Helper()
 	var open struct {
-		Approvals []tidemark.Question `json:"approvals"`
+		Approvals []engine.Question `json:"approvals"`
 	}
 	w.api(http.MethodGet, "/v1/approvals", token, nil, &open)
 	var ids []string

@@ -14,15 +14,15 @@ func TestWhatWasGivenIsListedAndTakenBack(t *testing.T) {
 		t.Fatal("there is no yes for the task")
 	}
 	p := w.signIn("approver")
-	p.get("/console/grants").want(t, http.StatusOK, "Nothing is open")
+	p.get("/console/grants").want(t, http.StatusOK, "No grants")
 	p.votes(q, "task", nil).want(t, http.StatusOK)
 	page := p.get("/console/grants")
-	page.want(t, http.StatusOK, "for a task", "send_email", "ends 2", "calls left", "not used yet", "by ", "Take it back")
+	page.want(t, http.StatusOK, "for a task", "send_email", "ends 2", "calls left", "not used yet", "by ", "End it")
 	reader := w.signIn("reader") // it narrows: whoever may deny may
 	f := reader.form("/console/grants", "/console/session/act")
 	f.Set("do", "revoke")
-	reader.post("/console/session/act", f).want(t, http.StatusOK, "Nothing is open")
-	if strings.Contains(p.get("/console/grants").body, "Take it back") {
+	reader.post("/console/session/act", f).want(t, http.StatusOK, "No grants")
+	if strings.Contains(p.get("/console/grants").body, "End it") {
 		t.Error("it is still there")
 	}
 }

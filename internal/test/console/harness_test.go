@@ -21,9 +21,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // world is a running server.
@@ -163,13 +163,13 @@ const (
 )
 
 // ask tells the story in a session up to the held call, and returns the question.
-func (w *world) ask(session string) tidemark.Question {
+func (w *world) ask(session string) engine.Question {
 	w.t.Helper()
 	return w.asks(session, wish, "https://bakery.example", bait, "send_email", map[string]any{"to": evil, "subject": "Bread",
 		"body": "Good bread"})
 }
 
-func (w *world) asks(session, said, page, text, tool string, args map[string]any) tidemark.Question {
+func (w *world) asks(session, said, page, text, tool string, args map[string]any) engine.Question {
 	w.t.Helper()
 	w.hook(session, "message_received", map[string]any{"content": said, "from": "owner"})
 	w.hook(session, "before_tool_call", map[string]any{"toolName": "web_fetch", "params": map[string]any{"url": page},
@@ -183,13 +183,13 @@ func (w *world) asks(session, said, page, text, tool string, args map[string]any
 		}
 	}
 	w.t.Fatalf("%s: %s was not asked about", session, tool)
-	return tidemark.Question{}
+	return engine.Question{}
 }
 
-func (w *world) questions() []tidemark.Question {
+func (w *world) questions() []engine.Question {
 	w.t.Helper()
 	var out struct {
-		Approvals []tidemark.Question `json:"approvals"`
+		Approvals []engine.Question `json:"approvals"`
 	}
 	if status, text := w.api(http.MethodGet, "/v1/approvals", w.app.Tokens.Admin, nil, &out); status != http.StatusOK {
 		w.t.Fatalf("questions: %d %s", status, text)
@@ -197,9 +197,9 @@ func (w *world) questions() []tidemark.Question {
 	return out.Approvals
 }
 
-func (w *world) question(id string) tidemark.Question {
+func (w *world) question(id string) engine.Question {
 	w.t.Helper()
-	var q tidemark.Question
+	var q engine.Question
 	if status, text := w.api(http.MethodGet, "/v1/approvals/"+id, w.app.Tokens.Admin, nil, &q); status != http.StatusOK {
 		w.t.Fatalf("question: %d %s", status, text)
 	}
@@ -343,7 +343,7 @@ func (p *person) form(page, action string) url.Values {
 }
 
 // votes answers a question as a browser without script does.
-func (p *person) votes(q tidemark.Question, what string, more url.Values, change ...func(*http.Request)) answer {
+func (p *person) votes(q engine.Question, what string, more url.Values, change ...func(*http.Request)) answer {
 	p.w.t.Helper()
 	path := "/console/q/" + q.ID
 	f := p.form(path, path)
@@ -373,8 +373,8 @@ func (a answer) want(t *testing.T, status int, parts ...string) {
 
 func sessionName(i int) string { return fmt.Sprintf("laptop/claude/%d", i) }
 
-func voteFor(q tidemark.Question, approve bool) tidemark.Vote {
-	return tidemark.Vote{Session: q.Session, IDs: []string{q.ID}, Approve: approve, By: "tester", Via: "cli"}
+func voteFor(q engine.Question, approve bool) engine.Vote {
+	return engine.Vote{Session: q.Session, IDs: []string{q.ID}, Approve: approve, By: "tester", Via: "cli"}
 }
 
 // breakLog takes the log away while the server runs.

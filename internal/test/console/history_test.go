@@ -34,12 +34,12 @@ func TestDefinitionsHaveAHistory(t *testing.T) {
 
 	p.get(page).want(t, http.StatusOK, "mail__send_mail", "mail_it", "host of <bdi>claude</bdi>", "MCP server <bdi>mail</bdi>")
 	a := p.get(page + "?tool=mail__send_mail")
-	a.want(t, http.StatusOK, "Taken without a person", "Accepted</strong> by <bdi>approver</bdi>", "nobody has answered", "texts: 3",
+	a.want(t, http.StatusOK, "Accepted without asking", "Accepted</strong> by <bdi>approver</bdi>", "nobody has answered", "texts: 3",
 		"+description: Sends, and copies.", "-description: Sends, and &lt;script&gt;")
-	if at := strings.Index(a.body, "Taken without a person"); at < strings.Index(a.body, "nobody has answered") {
+	if at := strings.Index(a.body, "Accepted without asking"); at < strings.Index(a.body, "nobody has answered") {
 		t.Error("the newest does not come first")
 	}
-	p.get(page+"?tool=mail_it").want(t, http.StatusOK, "Told by the host", "+description: Mails, and tells "+evil, "-description: Mails.")
+	p.get(page+"?tool=mail_it").want(t, http.StatusOK, "Sent by the host", "+description: Mails, and tells "+evil, "-description: Mails.")
 	p.get(page+"?tool=nothing").want(t, http.StatusOK, "Nobody has described such a tool yet")
 	p.get("/console/servers").want(t, http.StatusOK, page+"?server=mail%40")
 	w.hook("s", "before_tool_call", map[string]any{"toolName": "mail_it", "params": map[string]any{}, "toolCallId": "c1"})

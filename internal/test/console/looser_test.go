@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 )
 
 // strictFile is a file with everything beside the policy that people rely on.
@@ -38,28 +38,28 @@ func TestWhatIsLooserBesideThePolicy(t *testing.T) {
 		"a chat counts as a proof":     {"  proof: typed", "  proof: typed\n  also: [telegram]", "approvals.also: an answer in telegram"},
 		"one person instead of two":    {"people: 2, notOwn: true, apart: true, ", "notOwn: true, ", "took 2 people and would take 1"},
 		"one's own agents":             {"notOwn: true, ", "", "agents of their own"},
-		"tokens of one administrator":  {"apart: true, ", "", "an administrator made"},
+		"tokens of one administrator":  {"apart: true, ", "", "one administrator made"},
 		"everybody":                    {", ask: [ada, bob]", "", "everybody could approve"},
 		"no rules":                     {"    - {acts: [pay], people: 2, notOwn: true, apart: true, ask: [ada, bob]}\n", "", "rule 1 would be gone"},
 		"another account":              {`["slack:UBOB"]`, `["slack:UBOB", "slack:UX"]`, "slack:UX could approve as bob"},
-		"longer quiet hours":           {"22:00-07:00", "18:00-09:00", "ada would be sent nothing"},
+		"longer quiet hours":           {"22:00-07:00", "18:00-09:00", "ada would get no messages"},
 		"shorter quiet hours":          {"22:00-07:00", "23:00-06:00", ""},
 		"a plugin of ours less":        {"  cost: {day: {tokens: 10}}\n", "  {}\n", "plugins.cost: it would be switched off"},
-		"a plugin that does less":      {"tokens: 10", "tokens: 1000", "plugins.cost: it is not as at the start"},
+		"a plugin that does less":      {"tokens: 10", "tokens: 1000", "plugins.cost: it has changed since this server started"},
 		"a plugin at hooks less":       {strings.Split(strings.Split(strictFile, "hooks:\n")[1], "plugins:")[0], "  []\n", "guard would not be asked"},
-		"a plugin that fails open":     {"secretEnv: GUARD_SECRET", "secretEnv: GUARD_SECRET, failClosed: false", "guard would be asked otherwise"},
-		"a channel more":               {"channels:\n", "channels:\n  ntfy: {topic: a, answers: b}\n", "channels.ntfy: people could answer there"},
+		"a plugin that fails open":     {"secretEnv: GUARD_SECRET", "secretEnv: GUARD_SECRET, failClosed: false", "guard would be asked in another way"},
+		"a channel more":               {`webhook: {url: "http://127.0.0.1:1/x", secret: "${GUARD_SECRET}"}`, `webhook: [{url: "http://127.0.0.1:1/x", secret: "${GUARD_SECRET}"}, {name: ntfy, url: "http://127.0.0.1:3/x", secret: "${GUARD_SECRET}"}]`, "channels.webhook: people could answer there"},
 		"another address of a channel": {"127.0.0.1:1/x", "127.0.0.1:2/x", "channels.webhook: people could answer there"},
 		"a channel less":               {strings.Split(strictFile, "channels:\n")[1][:strings.Index(strings.Split(strictFile, "channels:\n")[1], "verifier")], "  {}\n", ""},
 		"notices in browsers":          {"channels:\n", "channels:\n  push: {contact: \"mailto:a@b.example\"}\n", ""},
-		"something nobody can compare": {"verifier: {enabled: false}", "server: {allowedHosts: [a.example]}\nverifier: {enabled: false}", "server: it is not as at the start"},
+		"something nobody can compare": {"verifier: {enabled: false}", "server: {allowedHosts: [a.example]}\nverifier: {enabled: false}", "server: it has changed since this server started"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(strictFile, tt.old, tt.new, 1)
 			if tt.old != "" && text == strictFile {
 				t.Fatal("nothing was changed")
 			}
-			var x office.Comparison
+			var x policyfile.Comparison
 			if status, body := w.api(http.MethodPost, "/v1/policy/compare", w.app.Tokens.Reader, map[string]string{"text": text}, &x); status != http.StatusOK {
 				t.Fatalf("compare: %d %s", status, body)
 			}

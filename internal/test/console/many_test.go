@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // crowd are people with an open stream each, and what each of them has seen, in the order they saw it.
@@ -95,11 +95,11 @@ func (c *crowd) told(id string) {
 
 // asksFor asks one question after the other, at most twenty a second and twenty at a time, and has each denied when told
 // says so. It returns them, and how long each decision took.
-func (w *world) asksFor(name string, how time.Duration, told func(id string)) (asked []tidemark.Question, took []time.Duration) {
+func (w *world) asksFor(name string, how time.Duration, told func(id string)) (asked []engine.Question, took []time.Duration) {
 	w.t.Helper()
 	pace := time.NewTicker(time.Second / 20)
 	defer pace.Stop()
-	var open []tidemark.Question
+	var open []engine.Question
 	deny := func() {
 		told(open[0].ID)
 		_, err := w.app.Monitor.Answer(w.t.Context(), voteFor(open[0], false))

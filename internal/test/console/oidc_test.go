@@ -134,7 +134,7 @@ func TestOIDCWithAForgedToken(t *testing.T) {
 	w, fake := withProvider(t, "")
 	fake.Sign = func(c jwt.MapClaims) string { return oidctest.Signed(c, "none", jwt.UnsafeAllowNoneSignatureType, nil) }
 	p := w.stranger()
-	p.visits().want(t, http.StatusForbidden, "does not count")
+	p.visits().want(t, http.StatusForbidden, "cannot be accepted")
 	p.get("/console/").want(t, http.StatusOK, "Sign in to Tidemark")
 	if log := w.acted(); !strings.Contains(log, `"act":"refused"`) || strings.Contains(log, "signed-in") {
 		t.Errorf("the log has %s", log)

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // enrol enrols a passkey in the tab.
@@ -45,7 +45,7 @@ func TestPasskeyIsOverThisQuestion(t *testing.T) {
 	}
 
 	for name, c := range map[string]struct{ change, want string }{
-		"of another question":  {`data.set('seen', '` + w.seenOf(b, other.ID) + `')`, "another than the one you saw"},
+		"of another question":  {`data.set('seen', '` + w.seenOf(b, other.ID) + `')`, "has changed since you saw it"},
 		"for other minutes":    {`data.set('minutes', '15')`, "did not sign this"},
 		"for another note":     {`data.set('note', 'and more')`, "did not sign this"},
 		"with a byte flipped":  {`p.signature = p.signature.slice(0, 20) + (p.signature[20] === 'A' ? 'B' : 'A') + p.signature.slice(21)`, "did not sign this"},
@@ -252,7 +252,7 @@ func TestAnotherPolicyTakesTheProofToo(t *testing.T) {
 			t.Errorf("%s: got %d, want %d: %s", text, got, status, body)
 		}
 		_, err := w.app.Reload(t.Context()) // as a signal does
-		if errors.Is(err, tidemark.ErrProof) != (status == http.StatusForbidden) {
+		if errors.Is(err, engine.ErrProof) != (status == http.StatusForbidden) {
 			t.Errorf("%s: by a signal: %v", text, err)
 		}
 		if now := w.app.Monitor.Policy().Version(); now != was {

@@ -53,7 +53,7 @@ func noticed(t *testing.T) *world {
 	w, s := pushing(t, "")
 	p := w.arrives("carol", "approver")
 	_, f := p.subscribes(s)
-	p.post("/console/push", f).want(t, http.StatusOK, "This browser is told")
+	p.post("/console/push", f).want(t, http.StatusOK, "This browser gets notices")
 	return w
 }
 
@@ -96,7 +96,7 @@ func TestABrowserIsToldOfQuestions(t *testing.T) {
 	w, s := pushing(t, "")
 	ada, bob := w.arrives("ada", "approver"), w.arrives("bob", "viewer")
 	first, f := ada.subscribes(s)
-	ada.post("/console/push", f).want(t, http.StatusOK, "This browser is told", "ada, approver", "127.0.0.1")
+	ada.post("/console/push", f).want(t, http.StatusOK, "This browser gets notices", "ada, approver", "127.0.0.1")
 	second, f := bob.subscribes(s)
 	bob.post("/console/push", f).want(t, http.StatusOK, "bob, reader")
 	first.Next()
@@ -170,15 +170,15 @@ func TestWhoMayHaveABrowserTold(t *testing.T) {
 	if s.Asked() != 0 {
 		t.Errorf("%d requests went out", s.Asked())
 	}
-	ada.post("/console/push", f).want(t, http.StatusOK, "This browser is told")
+	ada.post("/console/push", f).want(t, http.StatusOK, "This browser gets notices")
 
 	id := regexp.MustCompile(`<tr data-id="([^"]+)"`).FindStringSubmatch(ada.get("/console/keys").body)[1]
 	off := func(p *person) answer {
 		_, own := p.subscribes(s)
 		return p.post("/console/push", url.Values{"token": own["token"], "do": {"off"}, "what": {id}})
 	}
-	off(bob).want(t, http.StatusNotFound, "no such browser")
-	off(w.signIn("admin")).want(t, http.StatusOK, "told no longer", "No browser is told")
+	off(bob).want(t, http.StatusNotFound, "that browser gets no notices")
+	off(w.signIn("admin")).want(t, http.StatusOK, "gets no more notices", "No browser gets notices")
 }
 
 // A notice leads somebody who is signed out to the question all the same, by way of signing in.
@@ -232,7 +232,7 @@ func TestTheConsoleCanBeInstalled(t *testing.T) {
 		worker.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the worker: %+v", worker)
 	}
-	if page := w.signIn("reader").get("/console/keys").body; strings.Contains(page, "Tell this browser") {
+	if page := w.signIn("reader").get("/console/keys").body; strings.Contains(page, "Send notices to this browser") {
 		t.Error("a server that tells no browsers offers to")
 	}
 }
@@ -262,7 +262,7 @@ func TestANoticeInTheBrowser(t *testing.T) {
 	})()`)
 	b.click(`form[data-form=tell] button`)
 	b.until(`document.querySelector('#browsers')`)
-	b.see("Browsers that are told", "127.0.0.1")
+	b.see("Browsers that get notices", "127.0.0.1")
 	if hello := phone.Next(); hello.ID != "" {
 		t.Errorf("it is greeted with %+v", hello)
 	}

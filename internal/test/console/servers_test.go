@@ -100,7 +100,7 @@ func TestHiddenDefinitionsAreAskedAboutWithTheOtherQuestions(t *testing.T) {
 	f.Set("do", "maybe")
 	p.post(path, f).want(t, http.StatusBadRequest, "say accept or deny")
 	f.Set("do", "deny")
-	p.post(path, f).want(t, http.StatusOK, "Nothing is held")
+	p.post(path, f).want(t, http.StatusOK, "Nothing waits for an answer")
 	if body := p.get(page).body; strings.Contains(body, "send_mail") {
 		t.Error("what a person denied is asked again")
 	}
@@ -117,7 +117,7 @@ func TestHiddenDefinitionsAreAskedAboutWithTheOtherQuestions(t *testing.T) {
 	}
 	f = p.form(page, path)
 	f.Set("do", "accept")
-	p.post(path, f).want(t, http.StatusOK, "Nothing is held")
+	p.post(path, f).want(t, http.StatusOK, "Nothing waits for an answer")
 	if !w.offers("send_mail", "Sends twice.") {
 		t.Error("what was accepted is hidden")
 	}

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // asksMore has the agent of a session that asks already ask about further mails.
-func (w *world) asksMore(session string, n int) []tidemark.Question {
+func (w *world) asksMore(session string, n int) []engine.Question {
 	w.t.Helper()
-	var out []tidemark.Question
+	var out []engine.Question
 	for i := range n {
 		subject := fmt.Sprintf("Bread %d of %s.", i, session)
 		w.hook(session, "before_tool_call", map[string]any{"toolName": "send_email", "toolCallId": fmt.Sprint("m", i),
@@ -33,7 +33,7 @@ func (w *world) asksMore(session string, n int) []tidemark.Question {
 
 const several = "/console/several"
 
-func together(list ...tidemark.Question) string {
+func together(list ...engine.Question) string {
 	q := url.Values{}
 	for _, x := range list {
 		q.Add("id", x.ID)
@@ -42,7 +42,7 @@ func together(list ...tidemark.Question) string {
 }
 
 // ticked is the form of the page that shows questions together; its fields may come several times.
-func (p *person) ticked(do string, list ...tidemark.Question) url.Values {
+func (p *person) ticked(do string, list ...engine.Question) url.Values {
 	p.w.t.Helper()
 	a := p.get(together(list...))
 	forms := formOf.FindAllStringSubmatch(a.body, -1)
@@ -58,7 +58,7 @@ func (p *person) ticked(do string, list ...tidemark.Question) url.Values {
 }
 
 // states are those of questions, as one text.
-func (w *world) states(list ...tidemark.Question) string {
+func (w *world) states(list ...engine.Question) string {
 	w.t.Helper()
 	var out []string
 	for _, q := range list {
@@ -79,13 +79,13 @@ func TestSeveralQuestionsAreAnsweredAtOnce(t *testing.T) {
 		list[0].Digest, list[1].Digest)
 	f := reader.ticked("deny", list[:2]...)
 	f.Set("do", "approve")
-	reader.post(several, f).want(t, http.StatusForbidden, "reads and denies")
+	reader.post(several, f).want(t, http.StatusForbidden, "can only read and deny")
 	f = p.ticked("approve", list[:2]...)
 	f.Add("id", list[2].ID) // which the page did not show
-	p.post(several, f).want(t, http.StatusConflict, "another than the one you saw")
+	p.post(several, f).want(t, http.StatusConflict, "has changed since you saw it")
 	f = p.ticked("approve", list[:2]...)
 	f["seen"] = []string{f["seen"][1], f["seen"][0]}
-	p.post(several, f).want(t, http.StatusConflict, "another than the one you saw")
+	p.post(several, f).want(t, http.StatusConflict, "has changed since you saw it")
 	f = p.ticked("approve", list[:2]...)
 	f.Set("do", "maybe")
 	p.post(several, f).want(t, http.StatusBadRequest, "Say approve or deny")
@@ -111,7 +111,7 @@ func TestWhatIsApprovedAlone(t *testing.T) {
 	w := serve(t, "")
 	p := w.signIn("approver")
 	mail := w.ask("s")
-	post := func(decision string, list ...tidemark.Question) (int, string) {
+	post := func(decision string, list ...engine.Question) (int, string) {
 		ids := []string{}
 		for _, q := range list {
 			ids = append(ids, q.ID)
@@ -137,15 +137,15 @@ func TestWhatIsApprovedAlone(t *testing.T) {
 	p.get(together(mail, other)).want(t, http.StatusConflict, "another conversation")
 	p.get(together(mail, mail)).want(t, http.StatusConflict, "named twice")
 	p.get(several).want(t, http.StatusBadRequest, "No question was ticked")
-	many := w.asksMore("s", tidemark.MaxTogether+1)
+	many := w.asksMore("s", engine.MaxTogether+1)
 	p.get(together(many...)).want(t, http.StatusConflict, "At most")
 	for name, c := range map[string]struct {
-		list []tidemark.Question
+		list []engine.Question
 		want int
 	}{
-		"of two sessions": {[]tidemark.Question{mail, other}, http.StatusBadRequest}, "none": {nil, http.StatusBadRequest},
-		"one twice": {[]tidemark.Question{mail, mail}, http.StatusConflict}, "too many": {many, http.StatusConflict},
-		"one that nobody knows": {[]tidemark.Question{mail, {ID: "ask-none"}}, http.StatusNotFound},
+		"of two sessions": {[]engine.Question{mail, other}, http.StatusBadRequest}, "none": {nil, http.StatusBadRequest},
+		"one twice": {[]engine.Question{mail, mail}, http.StatusConflict}, "too many": {many, http.StatusConflict},
+		"one that nobody knows": {[]engine.Question{mail, {ID: "ask-none"}}, http.StatusNotFound},
 	} {
 		if status, text := post("approve", c.list...); status != c.want {
 			t.Errorf("%s at the API: %d %s", name, status, text)
@@ -192,7 +192,7 @@ func TestOneTouchIsOverTheseQuestions(t *testing.T) {
 		"for one less":                     {`data.delete('id'); data.delete('seen'); add(A)`, "did not sign this", "pending pending pending"},
 		"for one alone, on its own page":   {`alone = A`, "did not sign this", "pending pending pending"},
 		"for another note":                 {`data.set('note', 'and more')`, "did not sign this", "pending pending pending"},
-		"that was shown otherwise":         {`const s = data.getAll('seen'); data.delete('seen'); s.reverse().forEach(x => data.append('seen', x))`, "another than the one you saw", "pending pending pending"},
+		"that was shown otherwise":         {`const s = data.getAll('seen'); data.delete('seen'); s.reverse().forEach(x => data.append('seen', x))`, "has changed since you saw it", "pending pending pending"},
 		"twice":                            {`again = true`, "approved already", "approved approved pending"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestOneTouchIsOverTheseQuestions(t *testing.T) {
 
 // forgedTogether signs an approval of the first two of three questions in the page that shows them, and changes something before
 // it is sent.
-func (b *tab) forgedTogether(reader *person, list []tidemark.Question, change string) string {
+func (b *tab) forgedTogether(reader *person, list []engine.Question, change string) string {
 	b.t.Helper()
 	names := []string{}
 	for i, q := range list {

@@ -58,5 +58,5 @@ func TestThePictureLeadsFromTheTextToTheHeldCall(t *testing.T) {
 		t.Errorf("the graph has no such edge: %s", raw)
 	}
 	page := w.signIn("reader").get("/console/session?key=s&show=graph")
-	page.want(t, http.StatusOK, `stroke-width="4"`, "A thick line leads from a text to the held call")
+	page.want(t, http.StatusOK, `stroke-width="4"`, "A thick line leads from a text to the call in question")
 }

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
 // asksAlways is a policy with a rule that asks about two tools, whatever the context holds.
-const asksAlways = "# ours\nrules:\n  - name: ask-first\n    tools: [note_add, note_read] # both\n    effect: escalate\n"
+const asksAlways = "# ours\nrules:\n  - name: ask-first\n    tools: [note_add, note_read] # both\n    effect: ask\n"
 
 // alwaysYes has a rule ask so often, and everybody say yes.
 func (w *world) alwaysYes(n int) {
@@ -89,10 +89,10 @@ func TestADraftAtTheAPI(t *testing.T) {
 		t.Fatalf("report: %d %s", status, text)
 	}
 	var out struct {
-		Text       string            `json:"text"`
-		Draft      string            `json:"draft"`
-		Suggestion report.Suggestion `json:"suggestion"`
-		Comparison office.Comparison `json:"comparison"`
+		Text       string                `json:"text"`
+		Draft      string                `json:"draft"`
+		Suggestion report.Suggestion     `json:"suggestion"`
+		Comparison policyfile.Comparison `json:"comparison"`
 	}
 	at := "/v1/policy/draft?suggestion=" + r.Suggestions[0].ID
 	if status, text := w.api(http.MethodGet, at, w.app.Tokens.Admin, nil, &out); status != http.StatusOK {

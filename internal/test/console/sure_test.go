@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // pays tells a story up to a held payment.
-func (w *world) pays(session string) tidemark.Question {
+func (w *world) pays(session string) engine.Question {
 	w.t.Helper()
 	return w.asks(session, "Look at https://print.example and pay the bill of Nordprint, 1420.00 EUR", "https://print.example",
 		"The bill: 1420.00 EUR, to DE12500105170648489890.", "make_payment", map[string]any{"iban": "DE12500105170648489890", "amount": "1420.00"})
@@ -34,7 +34,7 @@ func TestMoneyTakesTheButtonAndASecondStep(t *testing.T) {
 	js[bool](b, `document.querySelector('#q-`+q.ID+`').focus(), document.querySelector('#q-`+q.ID+` .opens').scrollIntoView(), true`)
 	time.Sleep(1300 * time.Millisecond) // a key would count by now
 	b.keys("a")
-	b.until(`document.querySelector('#q-` + q.ID + ` .problem').textContent.includes('takes the button')`)
+	b.until(`document.querySelector('#q-` + q.ID + ` .problem').textContent.includes('use the button')`)
 	press := `#q-` + q.ID + ` button[value=approve]`
 	b.click(press)
 	b.until(`document.querySelector('` + press + `').textContent.startsWith('Yes: ')`)
@@ -54,7 +54,7 @@ func TestMoneyTakesTheButtonAndASecondStep(t *testing.T) {
 func TestASecondStepGivesNoRole(t *testing.T) {
 	w := serve(t, "")
 	q := w.pays("s")
-	w.signIn("reader").votes(q, "approve", url.Values{"sure": {"yes"}}).want(t, http.StatusForbidden, "this session reads and denies")
+	w.signIn("reader").votes(q, "approve", url.Values{"sure": {"yes"}}).want(t, http.StatusForbidden, "this session can only read and deny")
 	if got := w.question(q.ID); got.State != "pending" {
 		t.Errorf("it is %s", got.State)
 	}

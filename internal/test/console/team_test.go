@@ -47,6 +47,17 @@ type machine struct {
 	data string
 }
 
+// built builds programs of the repository into a folder; they are of the module above this one, which has the sums of what they use.
+func built(t *testing.T, bin string, programs ...string) {
+	t.Helper()
+	build := exec.Command("go", append([]string{"build", "-o", bin + "/"}, programs...)...)
+	build.Dir = "../../.."
+	build.Env = append(os.Environ(), "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
 // laptop has a machine join with the programs that people have.
 func (w *world) laptop(name string) *machine {
 	w.t.Helper()
@@ -60,9 +71,7 @@ func (w *world) laptop(name string) *machine {
 	top := w.t.TempDir()
 	m := &machine{w.t, filepath.Join(top, "home"), filepath.Join(top, "bin"), filepath.Join(top, "home", "data")}
 	do(w.t, os.MkdirAll(m.home, 0o700))
-	if out, err := exec.Command("go", "build", "-o", m.bin+"/", "../../../cmd/tidemark", "../../../cmd/tidemark-hook").CombinedOutput(); err != nil {
-		w.t.Fatalf("%v: %s", err, out)
-	}
+	built(w.t, m.bin, "./cmd/tidemark", "./cmd/tidemark-hook")
 	if status, said := m.runs("", "tidemark", "join", invited.URLs[0], invited.Code); status != 0 {
 		w.t.Fatalf("join: %d %s", status, said)
 	}

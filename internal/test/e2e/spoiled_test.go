@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/peer"
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -44,11 +44,11 @@ var spoilers = []spoiler{
 	{"an empty object", []string{"not Tidemark's", "malformed"}, says(`{}`)},
 	{"the answer to a prompt", []string{"neither yes nor no", "allows nothing"}, says(`{"tidemark":{"taint":"owner"}}`)},
 	{"the answer to another call", []string{"not one to this question"}, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set(proof.AskHeader, strings.Repeat("0", 64))
+		w.Header().Set(serverproof.AskHeader, strings.Repeat("0", 64))
 		_, _ = io.WriteString(w, yes)
 	}},
 	{"an answer to nothing", []string{"not one to this question"}, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Del(proof.AskHeader)
+		w.Header().Del(serverproof.AskHeader)
 		_, _ = io.WriteString(w, yes)
 	}},
 	{"status 500", []string{"500"}, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, yes, http.StatusInternalServerError) }},
@@ -157,8 +157,8 @@ func (w *world) spoiled(s spoiler, m *middle, aside string) http.Handler {
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.URL.Path == proof.Path:
-			answer, err := keys[r.Header.Get(proof.KeyHeader)].Show(r.Header.Get(proof.Header), at)
+		case r.URL.Path == serverproof.Path:
+			answer, err := keys[r.Header.Get(serverproof.KeyHeader)].Show(r.Header.Get(serverproof.Header), at)
 			if err != nil {
 				http.Error(rw, err.Error(), http.StatusBadRequest)
 				return
@@ -168,7 +168,7 @@ func (w *world) spoiled(s spoiler, m *middle, aside string) http.Handler {
 		case strings.HasSuffix(r.URL.Path, "/before_tool_call"):
 			m.asked.Add(1)
 			_, _ = io.Copy(io.Discard, r.Body) // so that the caller's leaving is noticed
-			rw.Header().Set(proof.AskHeader, r.Header.Get(proof.AskHeader))
+			rw.Header().Set(serverproof.AskHeader, r.Header.Get(serverproof.AskHeader))
 			s.answer(rw, r)
 		default:
 			pass.ServeHTTP(rw, r)
@@ -177,7 +177,7 @@ func (w *world) spoiled(s spoiler, m *middle, aside string) http.Handler {
 }
 
 // agentKeys are what the server proves itself with, by their names: of the common token, and of each agent's own.
-func (w *world) agentKeys() map[string]proof.Key {
+func (w *world) agentKeys() map[string]serverproof.Key {
 	var tokens struct {
 		Agent string `json:"agent"`
 	}
@@ -197,9 +197,9 @@ func (w *world) agentKeys() map[string]proof.Key {
 		}
 		secrets = append(secrets, strings.TrimSpace(string(own)))
 	}
-	keys := map[string]proof.Key{}
+	keys := map[string]serverproof.Key{}
 	for _, s := range secrets {
-		keys[proof.KeyOf(s).Name()] = proof.KeyOf(s)
+		keys[serverproof.KeyOf(s).Name()] = serverproof.KeyOf(s)
 	}
 	return keys
 }

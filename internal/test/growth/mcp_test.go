@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
@@ -68,9 +68,9 @@ const answering = `while IFS= read -r line; do cat "$0"; done`
 func TestTheGatewayOverPipes(t *testing.T) {
 	file := t.TempDir() + "/answer"
 	world := mcptest.New(t, "")
-	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: "mail", Command: []string{"sh"}}, Port: world.Engine, Pins: mcptest.AcceptAll{}, Patience: time.Nanosecond,
-		Origin: gate.Origin{Env: func(string) string { return "" }, Session: "1-growth", Owner: true}, Logger: slog.New(slog.DiscardHandler),
+	conn, err := judge.New(judge.Options{
+		Server: judge.Server{Name: "mail", Command: []string{"sh"}}, Port: world.Engine, Pins: mcptest.AcceptAll{}, Patience: time.Nanosecond,
+		Origin: judge.Origin{Env: func(string) string { return "" }, Session: "1-growth", Owner: true}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -36,9 +36,9 @@ func TestPolicyFiles(t *testing.T) {
 		"counted patterns": func(n int) string {
 			return "rules:\n  - {name: r, effect: deny, when: 'args.a.matches(\"" + strings.Repeat("a{1,99}", n) + "\")'}\n"
 		},
-		"overrides": func(n int) string { return "toolOverrides:\n" + numbered(n, "  tool_#: {\"*\": confirm}\n") },
-		"globs":     func(n int) string { return "toolOverrides:\n" + numbered(n, "  \"*a#*\": {\"*\": confirm}\n") },
-		"stars":     func(n int) string { return "toolOverrides:\n  \"" + strings.Repeat("*a", n) + "\": {\"*\": confirm}\n" },
+		"overrides": func(n int) string { return "toolOverrides:\n" + numbered(n, "  tool_#: {\"*\": ask}\n") },
+		"globs":     func(n int) string { return "toolOverrides:\n" + numbered(n, "  \"*a#*\": {\"*\": ask}\n") },
+		"stars":     func(n int) string { return "toolOverrides:\n  \"" + strings.Repeat("*a", n) + "\": {\"*\": ask}\n" },
 		"taints":    func(n int) string { return "toolOutputTaints:\n" + numbered(n, "  tool_#: local\n") },
 		"paths": func(n int) string {
 			return "trustRules:\n" + numbered(n, "  - {name: u#, tools: [read], path: \"/a#/**\", trust: owner}\n")
@@ -69,7 +69,7 @@ func TestPolicyFiles(t *testing.T) {
 
 // rules are conditions of every kind, over what a call holds.
 const rules = `
-toolOverrides: {"*a*b*c*": {"*": confirm}}
+toolOverrides: {"*a*b*c*": {"*": ask}}
 trustRules:
   - {name: p, tools: [look], path: ["/**/a/**/b/**/c"], trust: owner}
   - {name: u, tools: [look], url: "https://*.*.example/**/x", trust: owner}

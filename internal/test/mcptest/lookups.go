@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -85,8 +85,8 @@ func (w *World) LookUps(t *testing.T, session, book, sent string, call Door) {
 func (w *World) writeToPetra(t *testing.T, session string) {
 	t.Helper()
 	said := "Write Petra that we come on Monday"
-	_, err := w.Monitor.Begin(t.Context(), tidemark.Turn{
-		Ref: tidemark.Ref{Session: session}, Sender: trust.Sender{Provider: "cli", ID: "nora", IsOwner: true}, Message: &said,
+	_, err := w.Monitor.Begin(t.Context(), engine.Turn{
+		Ref: engine.Ref{Session: session}, Sender: trust.Sender{Provider: "cli", ID: "nora", IsOwner: true}, Message: &said,
 		Contract: &intent.Contract{V: intent.ItemsVersion, Items: []intent.Item{{
 			Tool: "people__send_mail", Quote: said, Need: "asked", Times: 1, Args: []intent.Arg{
 				{Arg: "to", How: "person", What: []string{"Petra"}, Of: "contacts"},

@@ -5,34 +5,34 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/internal/store/memory"
 )
 
 // AcceptAll are Pins that keep nothing.
 type AcceptAll struct{}
 
-var _ gate.Pins = AcceptAll{}
+var _ judge.Pins = AcceptAll{}
 
-// List implements gate.Pins.
-func (AcceptAll) List(_ context.Context, _ gate.Server, _ string, result []byte) ([]byte, error) {
+// List implements judge.Pins.
+func (AcceptAll) List(_ context.Context, _ judge.Server, _ string, result []byte) ([]byte, error) {
 	return result, nil
 }
 
-// Hello implements gate.Pins.
-func (AcceptAll) Hello(_ context.Context, _ gate.Server, result []byte) ([]byte, error) {
+// Hello implements judge.Pins.
+func (AcceptAll) Hello(_ context.Context, _ judge.Server, result []byte) ([]byte, error) {
 	return result, nil
 }
 
-// Same implements gate.Pins.
-func (AcceptAll) Same(context.Context, gate.Server, string, []byte) (bool, error) { return false, nil }
+// Same implements judge.Pins.
+func (AcceptAll) Same(context.Context, judge.Server, string, []byte) (bool, error) { return false, nil }
 
-// Call implements gate.Pins.
-func (AcceptAll) Call(context.Context, gate.Server, string) (string, error) { return "", nil }
+// Call implements judge.Pins.
+func (AcceptAll) Call(context.Context, judge.Server, string) (string, error) { return "", nil }
 
-// Await implements gate.Pins. Nobody ever accepts anything.
-func (AcceptAll) Await(ctx context.Context, _ gate.Server, seen int) (int, error) {
+// Await implements judge.Pins. Nobody ever accepts anything.
+func (AcceptAll) Await(ctx context.Context, _ judge.Server, seen int) (int, error) {
 	if seen < 0 {
 		return 0, nil
 	}

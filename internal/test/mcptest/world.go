@@ -11,24 +11,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/base/guard"
-	"github.com/tidemark/tidemark/internal/base/soon"
+	"github.com/tidemark/tidemark/internal/base/debounce"
+	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
-	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
 // World is a monitor over a log in memory, and its engine for the gate.
 type World struct {
 	testing.TB
-	Monitor *tidemark.Monitor
+	Monitor *engine.Monitor
 	Claims  *claims.Book
-	Engine  *gate.Engine
+	Engine  *judge.Engine
 }
 
 // New makes a World. An empty policy file is the shipped one.
@@ -38,23 +38,23 @@ func New(t testing.TB, policyFile string) *World {
 }
 
 // On is New over a store of the test's.
-func On(t testing.TB, policyFile string, store tidemark.Store) *World {
+func On(t testing.TB, policyFile string, store engine.Store) *World {
 	t.Helper()
 	set, faults := policy.Parse("policy.yaml", []byte(policyFile))
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}
 	feed := notify.New(store)
-	m, err := tidemark.New(tidemark.Options{
+	m, err := engine.New(engine.Options{
 		Policy: set, Store: feed, Now: time.Now, Rand: rand.Reader, Key: []byte("0123456789abcdef0123456789abcdef"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	book := claims.New(time.Now)
-	shown := soon.New(20*time.Millisecond, func(session string) { _ = m.Flush(context.Background(), session) }) // stores of tests fail
+	shown := debounce.New(20*time.Millisecond, func(session string) { _ = m.Flush(context.Background(), session) }) // stores of tests fail
 	t.Cleanup(shown.Close)
-	return &World{t, m, book, &gate.Engine{
+	return &World{t, m, book, &judge.Engine{
 		Monitor: m, Waiter: waiting.New(m, feed), Claims: book, Soon: shown, Relayed: func(string) bool { return true },
 	}}
 }
@@ -63,24 +63,24 @@ func On(t testing.TB, policyFile string, store tidemark.Store) *World {
 const Token = "agent-token-of-a-test-0123456789"
 
 // Admission lets in whoever has Token.
-func (w *World) Admission() *gate.Admission {
+func (w *World) Admission() *judge.Admission {
 	w.Helper()
-	g, err := guard.New(nil)
+	g, err := sameorigin.New(nil)
 	if err != nil {
 		w.Fatal(err)
 	}
-	return gate.NewAdmission(g, Token)
+	return judge.NewAdmission(g, Token)
 }
 
 // Remote is the port of the world over HTTP, as a relay in another process has it.
-func (w *World) Remote() *gate.Remote {
+func (w *World) Remote() *judge.Remote {
 	w.Helper()
-	srv := httptest.NewServer(&gate.PortHandler{
+	srv := httptest.NewServer(&judge.PortHandler{
 		Port: w.Engine, Admission: w.Admission(), Logger: slog.New(slog.DiscardHandler), MaxBody: 64 << 20,
 	})
 	w.Cleanup(srv.Close)
-	return gate.NewRemote(func() (*gate.Line, error) {
-		return &gate.Line{Base: srv.URL, Token: Token, HTTP: http.DefaultClient}, nil
+	return judge.NewRemote(func() (*judge.Line, error) {
+		return &judge.Line{Base: srv.URL, Token: Token, HTTP: http.DefaultClient}, nil
 	})
 }
 
@@ -107,7 +107,7 @@ func (w *World) Approve(yes bool) {
 	if err != nil || len(list) != 1 {
 		w.Fatalf("got %d questions, %v; want one", len(list), err)
 	}
-	vote := tidemark.Vote{Session: list[0].Session, IDs: []string{list[0].ID}, Approve: yes, By: "test", Via: "http"}
+	vote := engine.Vote{Session: list[0].Session, IDs: []string{list[0].ID}, Approve: yes, By: "test", Via: "http"}
 	if _, err := w.Monitor.Answer(w.Context(), vote); err != nil {
 		w.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -15,8 +15,8 @@ import (
 // everything else on. Answers bear the name of their question, unless they set another.
 func Handler(secret string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != proof.Path {
-			w.Header().Set(proof.AskHeader, r.Header.Get(proof.AskHeader))
+		if r.URL.Path != serverproof.Path {
+			w.Header().Set(serverproof.AskHeader, r.Header.Get(serverproof.AskHeader))
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -24,7 +24,7 @@ func Handler(secret string, next http.Handler) http.Handler {
 		if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
 			at = "http://" + local.String()
 		}
-		answer, err := proof.KeyOf(secret).Show(r.Header.Get(proof.Header), at)
+		answer, err := serverproof.KeyOf(secret).Show(r.Header.Get(serverproof.Header), at)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return

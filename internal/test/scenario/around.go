@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // around is what happens around the agent: people, time, the monitor itself.
@@ -28,7 +28,7 @@ func (r *run) around(ctx context.Context, st *Step) (Outcome, error) {
 		return Outcome{}, r.revoke(ctx, desk, st)
 	case VerbState:
 		o, err := window.State(ctx, st.Ref)
-		o.Asked = r.world.counsel.questions()
+		o.Asked = r.world.advisers.questions()
 		return o, err
 	case VerbGraph:
 		text, err := window.Picture(ctx, st.Ref.Session, st.Ref.Turn)
@@ -45,14 +45,14 @@ func (r *run) around(ctx context.Context, st *Step) (Outcome, error) {
 
 // people are the desk and the window of the door, or the monitor's own.
 func (r *run) people() (Desk, Window) {
-	engine := EngineOf(r.world.Monitor)
+	inner := EngineOf(r.world.Monitor)
 	desk, isDesk := r.door.(Desk)
 	if !isDesk {
-		desk = engine
+		desk = inner
 	}
 	window, isWindow := r.door.(Window)
 	if !isWindow {
-		window = engine
+		window = inner
 	}
 	return desk, window
 }
@@ -70,7 +70,7 @@ func (r *run) answer(ctx context.Context, desk Desk, st *Step) (Outcome, error) 
 	if err != nil {
 		return Outcome{}, err
 	}
-	return desk.Answer(ctx, tidemark.Vote{
+	return desk.Answer(ctx, engine.Vote{
 		Session: r.key(q.session), IDs: []string{q.id}, Approve: st.Vote.Yes,
 		For: time.Duration(st.Vote.Minutes) * time.Minute, By: by, Via: via,
 		Where: st.Vote.Where, Reason: st.Vote.Reason,
@@ -85,7 +85,7 @@ func (r *run) revoke(ctx context.Context, desk Desk, st *Step) error {
 		return err
 	}
 	if len(v.Grants) == 0 {
-		return fmt.Errorf("revoke grant: %w", tidemark.ErrNotFound)
+		return fmt.Errorf("revoke grant: %w", engine.ErrNotFound)
 	}
 	return desk.Revoke(ctx, session, v.Grants[len(v.Grants)-1].ID)
 }

@@ -4,41 +4,41 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // Door is one way an agent can speak to the monitor. Its methods take the monitor's
 // own words and say them the agent's way; they return what the agent's side was told.
 //
-// An error that is tidemark.ErrSealed, tidemark.ErrNotFound or a *tidemark.AnswerError
+// An error that is engine.ErrSealed, engine.ErrNotFound or a *engine.AnswerError
 // is an outcome a step can expect; any other means that the run is broken. A door that
 // closes something implements io.Closer.
 type Door interface {
-	Begin(context.Context, tidemark.Turn) (Outcome, error)
-	Model(context.Context, tidemark.ModelCall) (Outcome, error)
-	Call(context.Context, tidemark.Ref, tool.Call) (Outcome, error)
-	Result(context.Context, tidemark.Observation) (Outcome, error)
-	End(context.Context, tidemark.Ending) (Outcome, error)
+	Begin(context.Context, engine.Turn) (Outcome, error)
+	Model(context.Context, engine.ModelCall) (Outcome, error)
+	Call(context.Context, engine.Ref, tool.Call) (Outcome, error)
+	Result(context.Context, engine.Observation) (Outcome, error)
+	End(context.Context, engine.Ending) (Outcome, error)
 }
 
 // Hearer is a door that also sees what the model answered.
 type Hearer interface {
-	Wants(context.Context, tidemark.ModelReply) (Outcome, error)
+	Wants(context.Context, engine.ModelReply) (Outcome, error)
 }
 
 // Desk is a door at which people answer too. For a door without one they answer at
 // the monitor itself, as they would at a console.
 type Desk interface {
-	Answer(context.Context, tidemark.Vote) (Outcome, error)
+	Answer(context.Context, engine.Vote) (Outcome, error)
 	Review(ctx context.Context, session, write string, release bool) error
-	Reset(context.Context, tidemark.Ref) error
+	Reset(context.Context, engine.Ref) error
 	Revoke(ctx context.Context, session, grant string) error
 }
 
 // Window is a door through which sessions can be looked at.
 type Window interface {
-	State(context.Context, tidemark.Ref) (Outcome, error)
+	State(context.Context, engine.Ref) (Outcome, error)
 	Picture(ctx context.Context, session, turn string) (string, error)
 }
 
@@ -60,11 +60,11 @@ var ErrUnseen = errors.New("the door does not see this step")
 
 // failure is the word for an error that a step can expect, or "".
 func failure(err error) string {
-	var refused *tidemark.AnswerError
+	var refused *engine.AnswerError
 	switch {
-	case errors.Is(err, tidemark.ErrSealed):
+	case errors.Is(err, engine.ErrSealed):
 		return "sealed"
-	case errors.Is(err, tidemark.ErrNotFound):
+	case errors.Is(err, engine.ErrNotFound):
 		return "not-found"
 	case errors.As(err, &refused):
 		return "refused"

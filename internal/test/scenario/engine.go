@@ -5,22 +5,22 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // Engine is the door that is none: it asks the monitor directly. What it shows is what
 // every other door must show.
-type Engine struct{ monitor *tidemark.Monitor }
+type Engine struct{ monitor *engine.Monitor }
 
 // OpenEngine opens the engine of a world.
 func OpenEngine(w *World) (Door, error) { return EngineOf(w.Monitor), nil }
 
 // EngineOf is the engine of one monitor.
-func EngineOf(m *tidemark.Monitor) *Engine { return &Engine{monitor: m} }
+func EngineOf(m *engine.Monitor) *Engine { return &Engine{monitor: m} }
 
 var (
 	_ Door   = (*Engine)(nil)
@@ -30,7 +30,7 @@ var (
 )
 
 // Begin implements Door.
-func (e *Engine) Begin(ctx context.Context, t tidemark.Turn) (Outcome, error) {
+func (e *Engine) Begin(ctx context.Context, t engine.Turn) (Outcome, error) {
 	o, err := e.monitor.Begin(ctx, t)
 	if err != nil {
 		return Outcome{}, err
@@ -39,18 +39,18 @@ func (e *Engine) Begin(ctx context.Context, t tidemark.Turn) (Outcome, error) {
 }
 
 // Model implements Door.
-func (e *Engine) Model(ctx context.Context, call tidemark.ModelCall) (Outcome, error) {
+func (e *Engine) Model(ctx context.Context, call engine.ModelCall) (Outcome, error) {
 	l, err := e.monitor.Tools(ctx, call)
 	return layerOutcome(l, err)
 }
 
 // Wants implements Hearer.
-func (e *Engine) Wants(ctx context.Context, a tidemark.ModelReply) (Outcome, error) {
+func (e *Engine) Wants(ctx context.Context, a engine.ModelReply) (Outcome, error) {
 	l, err := e.monitor.Replied(ctx, a)
 	return layerOutcome(l, err)
 }
 
-func layerOutcome(l tidemark.Layer, err error) (Outcome, error) {
+func layerOutcome(l engine.Layer, err error) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -62,7 +62,7 @@ func layerOutcome(l tidemark.Layer, err error) (Outcome, error) {
 }
 
 // Call implements Door. An allowed call redeems its permit, as whatever runs it must.
-func (e *Engine) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (Outcome, error) {
+func (e *Engine) Call(ctx context.Context, ref engine.Ref, call tool.Call) (Outcome, error) {
 	v, err := e.monitor.Decide(ctx, ref, call)
 	if err != nil {
 		return Outcome{}, err
@@ -74,7 +74,7 @@ func (e *Engine) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (Ou
 	}
 	o := Outcome{
 		Verdict: v.Effect.String(), Kind: v.Kind, Rule: v.Rule, Taint: v.Taint.Level.String(),
-		Evidence: tidemark.Evidence(v.Taint), Text: v.Message(), Approved: v.Spent != "", Write: v.Write, Notice: v.Notice,
+		Evidence: engine.Evidence(v.Taint), Text: v.Message(), Approved: v.Spent != "", Write: v.Write, Notice: v.Notice,
 	}
 	o.Counsel(v.Opinion, v.Ruling)
 	for i, r := range v.Reasons {
@@ -90,7 +90,7 @@ func (e *Engine) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (Ou
 }
 
 // Result implements Door.
-func (e *Engine) Result(ctx context.Context, o tidemark.Observation) (Outcome, error) {
+func (e *Engine) Result(ctx context.Context, o engine.Observation) (Outcome, error) {
 	label, err := e.monitor.Observe(ctx, o)
 	if err != nil {
 		return Outcome{}, err
@@ -100,7 +100,7 @@ func (e *Engine) Result(ctx context.Context, o tidemark.Observation) (Outcome, e
 }
 
 // End implements Door.
-func (e *Engine) End(ctx context.Context, end tidemark.Ending) (Outcome, error) {
+func (e *Engine) End(ctx context.Context, end engine.Ending) (Outcome, error) {
 	out, err := e.monitor.End(ctx, end)
 	if err != nil {
 		return Outcome{}, err
@@ -113,7 +113,7 @@ func (e *Engine) End(ctx context.Context, end tidemark.Ending) (Outcome, error) 
 }
 
 // Answer implements Desk.
-func (e *Engine) Answer(ctx context.Context, v tidemark.Vote) (Outcome, error) {
+func (e *Engine) Answer(ctx context.Context, v engine.Vote) (Outcome, error) {
 	out, err := e.monitor.Answer(ctx, v)
 	return Outcome{Notice: out.Notice}, err
 }
@@ -125,7 +125,7 @@ func (e *Engine) Review(ctx context.Context, session, write string, release bool
 }
 
 // Reset implements Desk.
-func (e *Engine) Reset(ctx context.Context, ref tidemark.Ref) error {
+func (e *Engine) Reset(ctx context.Context, ref engine.Ref) error {
 	return e.monitor.Reset(ctx, ref, by, via)
 }
 
@@ -141,7 +141,7 @@ const (
 )
 
 // State implements Window.
-func (e *Engine) State(ctx context.Context, ref tidemark.Ref) (Outcome, error) {
+func (e *Engine) State(ctx context.Context, ref engine.Ref) (Outcome, error) {
 	v, err := e.monitor.View(ctx, ref.Session)
 	if err != nil {
 		return Outcome{}, err
@@ -150,7 +150,7 @@ func (e *Engine) State(ctx context.Context, ref tidemark.Ref) (Outcome, error) {
 }
 
 // StateOf is what a view of a session says about one of its branches.
-func StateOf(v tidemark.View, branch string) (Outcome, error) {
+func StateOf(v engine.View, branch string) (Outcome, error) {
 	o := Outcome{}
 	for _, q := range v.Questions {
 		o.Questions = append(o.Questions, q.Tool+" "+q.State)
@@ -176,7 +176,7 @@ func StateOf(v tidemark.View, branch string) (Outcome, error) {
 			return o, nil
 		}
 	}
-	return Outcome{}, fmt.Errorf("branch %q: %w", branch, tidemark.ErrNotFound)
+	return Outcome{}, fmt.Errorf("branch %q: %w", branch, engine.ErrNotFound)
 }
 
 // Picture implements Window.

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/test/scenario"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -61,13 +61,13 @@ func hooksRig(*scenario.Scenario) scenario.Rig {
 }
 
 func openHooks(w *scenario.World, talks map[place]*hooked) (*hooksDoor, error) {
-	engine, err := scenario.OpenEngine(w)
+	inner, err := scenario.OpenEngine(w)
 	if err != nil {
 		return nil, err
 	}
-	window, ok := engine.(scenario.Window)
+	window, ok := inner.(scenario.Window)
 	if !ok {
-		return nil, fmt.Errorf("engine is a %T", engine)
+		return nil, fmt.Errorf("engine is a %T", inner)
 	}
 	door, err := openHTTP(w)
 	if err != nil {
@@ -100,13 +100,13 @@ func (d *hooksDoor) Close() error { return errors.Join(d.http.Close(), os.Remove
 // Key implements scenario.Namer: the agent stands before the names of its sessions.
 func (*hooksDoor) Key(session string) string { return hookAgent + ":" + session }
 
-func (d *hooksDoor) ref(ref tidemark.Ref) tidemark.Ref {
+func (d *hooksDoor) ref(ref engine.Ref) engine.Ref {
 	ref.Session = d.Key(ref.Session)
 	return ref
 }
 
 // talk is the conversation of a context, or ErrUnseen where it cannot be told.
-func (d *hooksDoor) talk(ref tidemark.Ref) (*hooked, error) {
+func (d *hooksDoor) talk(ref engine.Ref) (*hooked, error) {
 	c := d.talks[place{ref.Session, ref.Branch}]
 	if c == nil || c.lost {
 		return nil, scenario.ErrUnseen
@@ -121,7 +121,7 @@ type printed struct {
 }
 
 // start runs the program at a hook. The payload is Claude Code's own.
-func (d *hooksDoor) start(ctx context.Context, c *hooked, ref tidemark.Ref, event string, more map[string]any) (printed, error) {
+func (d *hooksDoor) start(ctx context.Context, c *hooked, ref engine.Ref, event string, more map[string]any) (printed, error) {
 	payload := map[string]any{
 		"session_id": ref.Session, "transcript_path": "/home/user/.claude/projects/-home-user-work/" + ref.Session + ".jsonl",
 		"cwd": "/home/user/work", "permission_mode": "bypassPermissions", "hook_event_name": event,
@@ -143,7 +143,7 @@ func (d *hooksDoor) start(ctx context.Context, c *hooked, ref tidemark.Ref, even
 }
 
 // must is start for what the agent goes on after.
-func (d *hooksDoor) must(ctx context.Context, c *hooked, ref tidemark.Ref, event string, more map[string]any) (printed, error) {
+func (d *hooksDoor) must(ctx context.Context, c *hooked, ref engine.Ref, event string, more map[string]any) (printed, error) {
 	s, err := d.start(ctx, c, ref, event, more)
 	if err == nil && (s.code != 0 || s.err != "") {
 		err = fmt.Errorf("%s: exit code %d: %s", event, s.code, s.err)
@@ -152,20 +152,20 @@ func (d *hooksDoor) must(ctx context.Context, c *hooked, ref tidemark.Ref, event
 }
 
 // events are the records of the conversation's session since the last look.
-func (d *hooksDoor) events(ctx context.Context, c *hooked, ref tidemark.Ref) ([]event.Event, error) {
+func (d *hooksDoor) events(ctx context.Context, c *hooked, ref engine.Ref) ([]event.Event, error) {
 	out, err := recorded(ctx, d.world.Store, d.Key(ref.Session), c.seen)
 	c.seen += uint64(len(out))
 	return out, err
 }
 
-func (d *hooksDoor) taint(ctx context.Context, ref tidemark.Ref) (string, error) {
+func (d *hooksDoor) taint(ctx context.Context, ref engine.Ref) (string, error) {
 	l, err := d.world.Monitor.Taint(ctx, d.ref(ref))
 	return l.Level.String(), err
 }
 
 // prompted reports whether hooks can tell such a turn: a prompt is the person's at the
 // terminal, or nobody's.
-func prompted(t tidemark.Turn) bool {
+func prompted(t engine.Turn) bool {
 	s := t.Sender
 	if t.Message == nil && s.ID != "" || t.Forked || t.Ref.Branch != "" || t.From != "" || len(t.Items) > 0 ||
 		t.Agent != "" || s.Group != "" || s.SpawnedBy != "" || s.Provider == "" {
@@ -175,7 +175,7 @@ func prompted(t tidemark.Turn) bool {
 }
 
 // commands reports whether a prompt is a chat command of the owner's: this door takes none.
-func commands(t tidemark.Turn) bool {
+func commands(t engine.Turn) bool {
 	if t.Message == nil || !t.Sender.IsOwner {
 		return false
 	}
@@ -184,7 +184,7 @@ func commands(t tidemark.Turn) bool {
 }
 
 // Begin submits a prompt.
-func (d *hooksDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome, error) {
+func (d *hooksDoor) Begin(ctx context.Context, t engine.Turn) (scenario.Outcome, error) {
 	at := place{t.Ref.Session, t.Ref.Branch}
 	c := d.talks[at]
 	if c == nil {
@@ -244,7 +244,7 @@ func besidePrompt(out string) (string, error) {
 }
 
 // Model is no step of hooks.
-func (*hooksDoor) Model(context.Context, tidemark.ModelCall) (scenario.Outcome, error) {
+func (*hooksDoor) Model(context.Context, engine.ModelCall) (scenario.Outcome, error) {
 	return scenario.Outcome{}, scenario.ErrUnseen
 }
 
@@ -275,7 +275,7 @@ func (p printed) denied() (printed, error) {
 
 // Call is a tool that is about to run: exit code 2 with a reason holds it, and so does a denial in
 // JSON; silence lets it run.
-func (d *hooksDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (scenario.Outcome, error) {
+func (d *hooksDoor) Call(ctx context.Context, ref engine.Ref, call tool.Call) (scenario.Outcome, error) {
 	c, err := d.talk(ref)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -330,7 +330,7 @@ func (c *hooked) plain(text string) string {
 }
 
 // Result is a tool that ran, or failed.
-func (d *hooksDoor) Result(ctx context.Context, r tidemark.Observation) (scenario.Outcome, error) {
+func (d *hooksDoor) Result(ctx context.Context, r engine.Observation) (scenario.Outcome, error) {
 	c, err := d.talk(r.Ref)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -369,7 +369,7 @@ func (d *hooksDoor) Result(ctx context.Context, r tidemark.Observation) (scenari
 }
 
 // End is not told: some agents go on after the end of a turn.
-func (d *hooksDoor) End(_ context.Context, end tidemark.Ending) (scenario.Outcome, error) {
+func (d *hooksDoor) End(_ context.Context, end engine.Ending) (scenario.Outcome, error) {
 	if c, err := d.talk(end.Ref); err == nil {
 		c.sealed = true
 	}
@@ -377,7 +377,7 @@ func (d *hooksDoor) End(_ context.Context, end tidemark.Ending) (scenario.Outcom
 }
 
 // State looks at the context the monitor keeps for the conversation.
-func (d *hooksDoor) State(ctx context.Context, ref tidemark.Ref) (scenario.Outcome, error) {
+func (d *hooksDoor) State(ctx context.Context, ref engine.Ref) (scenario.Outcome, error) {
 	c, err := d.talk(ref)
 	if err != nil || c.sealed { // the story's is closed
 		return scenario.Outcome{}, scenario.ErrUnseen

@@ -14,15 +14,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/test/scenario"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -48,7 +48,7 @@ type watched struct {
 	log *memory.Store
 }
 
-func openWatched() (tidemark.Store, error) {
+func openWatched() (engine.Store, error) {
 	log := &memory.Store{}
 	return &watched{Store: notify.New(log), log: log}, nil
 }
@@ -180,22 +180,22 @@ func problemOf(status int, data []byte) error {
 	}
 	switch {
 	case strings.HasSuffix(p.Type, ":sealed"):
-		return fmt.Errorf("%s: %w", p.Detail, tidemark.ErrSealed)
+		return fmt.Errorf("%s: %w", p.Detail, engine.ErrSealed)
 	case strings.HasSuffix(p.Type, ":answered"), strings.HasPrefix(p.Detail, "not approved: "):
-		return &tidemark.AnswerError{Err: errors.New(p.Detail), TriesLeft: -1}
+		return &engine.AnswerError{Err: errors.New(p.Detail), TriesLeft: -1}
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%s: %w", p.Detail, tidemark.ErrNotFound)
+		return fmt.Errorf("%s: %w", p.Detail, engine.ErrNotFound)
 	}
 	return fmt.Errorf("status %d: %s: %s", status, p.Type, p.Detail)
 }
 
-func hookContext(ref tidemark.Ref) hook.Context {
+func hookContext(ref engine.Ref) hook.Context {
 	return hook.Context{SessionKey: ref.Session, Branch: ref.Branch, RunID: ref.Turn}
 }
 
 // Begin says who speaks: message_received where there is a message, before_agent_start
 // where there is none, and context_assembled where the host has a census.
-func (d *httpDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome, error) {
+func (d *httpDoor) Begin(ctx context.Context, t engine.Turn) (scenario.Outcome, error) {
 	c := hookContext(t.Ref)
 	c.AgentID, c.MessageProvider, c.SenderID = t.Agent, t.Sender.Provider, t.Sender.ID
 	c.HostTools = t.HostTools
@@ -235,7 +235,7 @@ func (d *httpDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome
 
 // Model sends before_llm_call and believes what a plain host would: the tools that are
 // left, and block.
-func (d *httpDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario.Outcome, error) {
+func (d *httpDoor) Model(ctx context.Context, call engine.ModelCall) (scenario.Outcome, error) {
 	event := &hook.BeforeLLMCall{Model: call.Model, Iteration: max(call.Iteration, 0)}
 	for _, def := range call.Definitions {
 		t, err := toolOf(def)
@@ -285,7 +285,7 @@ func layerOf(a answer) scenario.Outcome {
 }
 
 // Wants sends after_llm_call.
-func (d *httpDoor) Wants(ctx context.Context, asked tidemark.ModelReply) (scenario.Outcome, error) {
+func (d *httpDoor) Wants(ctx context.Context, asked engine.ModelReply) (scenario.Outcome, error) {
 	event := &hook.AfterLLMCall{Iteration: max(asked.Iteration, 0)}
 	for i, name := range asked.Calls {
 		event.ToolCalls = append(event.ToolCalls, hook.ToolCall{ID: fmt.Sprintf("wanted-%d", i), Name: name})
@@ -298,7 +298,7 @@ func (d *httpDoor) Wants(ctx context.Context, asked tidemark.ModelReply) (scenar
 }
 
 // Call sends before_tool_call. A plain host runs the tool unless it is told to block.
-func (d *httpDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (scenario.Outcome, error) {
+func (d *httpDoor) Call(ctx context.Context, ref engine.Ref, call tool.Call) (scenario.Outcome, error) {
 	event := &hook.BeforeToolCall{ToolName: call.Name, Params: call.Args, ToolCallID: call.ID}
 	a, err := d.hook(ctx, hook.NameBeforeToolCall, event, hookContext(ref))
 	if err != nil {
@@ -309,7 +309,7 @@ func (d *httpDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (
 		return scenario.Outcome{}, fmt.Errorf("block is %t, the verdict %s", a.Block, n.Verdict)
 	}
 	o := scenario.Outcome{
-		Verdict: n.Verdict, Kind: n.Kind, Rule: n.Rule, Taint: n.Taint, Evidence: plain(tidemark.Evidence(n.Label)),
+		Verdict: n.Verdict, Kind: n.Kind, Rule: n.Rule, Taint: n.Taint, Evidence: plain(engine.Evidence(n.Label)),
 		Text: plain(a.BlockReason), Approved: n.Spent != "", Code: n.Approval.Code, Question: n.Approval.ID, Write: n.Write,
 		Notice: n.Notice, Prompt: n.Approval.Prompt,
 	}
@@ -330,7 +330,7 @@ func plain(text string) string {
 }
 
 // Result sends after_tool_call.
-func (d *httpDoor) Result(ctx context.Context, o tidemark.Observation) (scenario.Outcome, error) {
+func (d *httpDoor) Result(ctx context.Context, o engine.Observation) (scenario.Outcome, error) {
 	event := &hook.AfterToolCall{ToolName: o.Result.Name, Params: o.Result.Args, ToolCallID: o.Result.CallID}
 	if o.Result.Error {
 		event.Error = string(o.Result.Content)
@@ -350,13 +350,13 @@ func (d *httpDoor) Result(ctx context.Context, o tidemark.Observation) (scenario
 }
 
 // End sends before_response_emit.
-func (d *httpDoor) End(ctx context.Context, end tidemark.Ending) (scenario.Outcome, error) {
+func (d *httpDoor) End(ctx context.Context, end engine.Ending) (scenario.Outcome, error) {
 	a, err := d.hook(ctx, hook.NameBeforeResponseEmit, &hook.BeforeResponseEmit{Content: string(end.Content)}, hookContext(end.Ref))
 	return scenario.Outcome{Taint: a.Tidemark.Taint, Footer: a.AppendFooter}, err
 }
 
 // Answer posts a vote on a question.
-func (d *httpDoor) Answer(ctx context.Context, v tidemark.Vote) (scenario.Outcome, error) {
+func (d *httpDoor) Answer(ctx context.Context, v engine.Vote) (scenario.Outcome, error) {
 	in := struct {
 		Decision string            `json:"decision"`
 		Minutes  int               `json:"minutes,omitzero"`
@@ -384,7 +384,7 @@ func (d *httpDoor) Review(ctx context.Context, session, write string, release bo
 }
 
 // Reset posts an administrator's reset.
-func (d *httpDoor) Reset(ctx context.Context, ref tidemark.Ref) error {
+func (d *httpDoor) Reset(ctx context.Context, ref engine.Ref) error {
 	path := "/v1/sessions/" + url.PathEscape(ref.Session) + "/reset-trust"
 	return d.do(ctx, http.MethodPost, path, d.tokens.Admin, map[string]string{"branch": ref.Branch}, nil)
 }
@@ -396,8 +396,8 @@ func (d *httpDoor) Revoke(ctx context.Context, session, grant string) error {
 }
 
 // State gets a session.
-func (d *httpDoor) State(ctx context.Context, ref tidemark.Ref) (scenario.Outcome, error) {
-	var v tidemark.View
+func (d *httpDoor) State(ctx context.Context, ref engine.Ref) (scenario.Outcome, error) {
+	var v engine.View
 	if err := d.do(ctx, http.MethodGet, "/v1/sessions/"+url.PathEscape(ref.Session), d.tokens.Approver, nil, &v); err != nil {
 		return scenario.Outcome{}, err
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/test/scenario"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -24,7 +24,7 @@ type ruled struct {
 }
 
 // Call lets the model ask for it, and looks at what the client gets.
-func (d *llmDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (scenario.Outcome, error) {
+func (d *llmDoor) Call(ctx context.Context, ref engine.Ref, call tool.Call) (scenario.Outcome, error) {
 	c, err := d.talk(ref)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -157,10 +157,10 @@ func (d *llmDoor) judged(ctx context.Context, session string, call tool.Call, r 
 }
 
 // outcome is a verdict as far as the log and the text that the agent got show it.
-func (r ruled) outcome(ctx context.Context, m *tidemark.Monitor, session, text string) (scenario.Outcome, error) {
+func (r ruled) outcome(ctx context.Context, m *engine.Monitor, session, text string) (scenario.Outcome, error) {
 	v := r.by
 	o := scenario.Outcome{
-		Verdict: v.Effect, Kind: v.Kind, Rule: v.Rule, Reason: v.Reason, Taint: v.Level.String(), Evidence: tidemark.Evidence(r.mark),
+		Verdict: v.Effect, Kind: v.Kind, Rule: v.Rule, Reason: v.Reason, Taint: v.Level.String(), Evidence: engine.Evidence(r.mark),
 		Approved: v.Spent != "", Text: forOwner.ReplaceAllString(text, "$1"),
 	}
 	o.Counsel(v.Opinion, v.Ruling)

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/approval"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/test/scenario"
@@ -52,14 +52,14 @@ func llmRig(f format) func(*scenario.Scenario) scenario.Rig {
 }
 
 func openLLM(w *scenario.World, a *agent) (*llmDoor, error) {
-	engine, err := scenario.OpenEngine(w)
+	inner, err := scenario.OpenEngine(w)
 	if err != nil {
 		return nil, err
 	}
-	window, ok := engine.(scenario.Window)
+	window, ok := inner.(scenario.Window)
 	store, watches := w.Store.(*watched)
 	if !ok || !watches {
-		return nil, fmt.Errorf("engine is a %T, store a %T", engine, w.Store)
+		return nil, fmt.Errorf("engine is a %T, store a %T", inner, w.Store)
 	}
 	transport := &http.Transport{}
 	a.client = &http.Client{Transport: transport}
@@ -98,7 +98,7 @@ func (d *llmDoor) Close() error {
 }
 
 // talk is the conversation of a context, or ErrUnseen where it cannot be told.
-func (d *llmDoor) talk(ref tidemark.Ref) (*thread, error) {
+func (d *llmDoor) talk(ref engine.Ref) (*thread, error) {
 	c := d.agent.talks[place{ref.Session, ref.Branch}]
 	if c == nil || c.lost || ref.Turn != "" {
 		return nil, scenario.ErrUnseen
@@ -108,7 +108,7 @@ func (d *llmDoor) talk(ref tidemark.Ref) (*thread, error) {
 
 // told reports whether the proxy can be told of such a turn: it knows one user, who is the
 // owner or nobody, sub-agents by the session they work for, and one name of a client.
-func told(t tidemark.Turn) bool {
+func told(t engine.Turn) bool {
 	s := t.Sender
 	if t.Agent != "" && t.Agent != s.Provider && !s.IsOwner {
 		return false
@@ -121,7 +121,7 @@ func told(t tidemark.Turn) bool {
 }
 
 // begin finds the conversation of a turn, or begins one.
-func (d *llmDoor) begin(t tidemark.Turn) (*thread, error) {
+func (d *llmDoor) begin(t engine.Turn) (*thread, error) {
 	at := place{t.Ref.Session, t.Ref.Branch}
 	c := d.agent.talks[at]
 	if c == nil {
@@ -155,7 +155,7 @@ func (d *llmDoor) begin(t tidemark.Turn) (*thread, error) {
 }
 
 // Begin sends the user's message.
-func (d *llmDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome, error) {
+func (d *llmDoor) Begin(ctx context.Context, t engine.Turn) (scenario.Outcome, error) {
 	c, err := d.begin(t)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -232,7 +232,7 @@ func (d *llmDoor) events(ctx context.Context, c *thread) ([]event.Event, error) 
 }
 
 // recorded are the events of a session after the first ones.
-func recorded(ctx context.Context, log tidemark.Store, session string, first uint64) ([]event.Event, error) {
+func recorded(ctx context.Context, log engine.Store, session string, first uint64) ([]event.Event, error) {
 	var out []event.Event
 	for r, err := range log.Load(ctx, session, first) {
 		if err != nil {
@@ -247,8 +247,8 @@ func recorded(ctx context.Context, log tidemark.Store, session string, first uin
 	return out, nil
 }
 
-func (d *llmDoor) ref(c *thread) tidemark.Ref {
-	return tidemark.Ref{Session: c.place.session, Branch: c.branch}
+func (d *llmDoor) ref(c *thread) engine.Ref {
+	return engine.Ref{Session: c.place.session, Branch: c.branch}
 }
 
 func (d *llmDoor) taint(ctx context.Context, c *thread) (string, error) {
@@ -281,7 +281,7 @@ func (d *llmDoor) ready(ctx context.Context, c *thread, fresh bool) error {
 
 // Model reads what the model was shown. Where that was looked at before, the client asks
 // once more.
-func (d *llmDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario.Outcome, error) {
+func (d *llmDoor) Model(ctx context.Context, call engine.ModelCall) (scenario.Outcome, error) {
 	c, err := d.talk(call.Ref)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -322,12 +322,12 @@ func (d *llmDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario.
 var blockedText = regexp.MustCompile(`^Tidemark: this turn was ended by security policy: (.*) \(rule (.*)\)\.$`)
 
 // Wants is no step of its own here: an answer and its calls are one.
-func (*llmDoor) Wants(context.Context, tidemark.ModelReply) (scenario.Outcome, error) {
+func (*llmDoor) Wants(context.Context, engine.ModelReply) (scenario.Outcome, error) {
 	return scenario.Outcome{}, scenario.ErrUnseen
 }
 
 // Result sends back what the tool brought.
-func (d *llmDoor) Result(ctx context.Context, r tidemark.Observation) (scenario.Outcome, error) {
+func (d *llmDoor) Result(ctx context.Context, r engine.Observation) (scenario.Outcome, error) {
 	c, err := d.talk(r.Ref)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -360,7 +360,7 @@ func (d *llmDoor) Result(ctx context.Context, r tidemark.Observation) (scenario.
 }
 
 // End is an answer in words.
-func (d *llmDoor) End(ctx context.Context, end tidemark.Ending) (scenario.Outcome, error) {
+func (d *llmDoor) End(ctx context.Context, end engine.Ending) (scenario.Outcome, error) {
 	c, err := d.talk(end.Ref)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -403,7 +403,7 @@ func (d *llmDoor) End(ctx context.Context, end tidemark.Ending) (scenario.Outcom
 }
 
 // State looks at the context the monitor keeps for the conversation.
-func (d *llmDoor) State(ctx context.Context, ref tidemark.Ref) (scenario.Outcome, error) {
+func (d *llmDoor) State(ctx context.Context, ref engine.Ref) (scenario.Outcome, error) {
 	c, err := d.talk(ref)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -416,7 +416,7 @@ func (d *llmDoor) State(ctx context.Context, ref tidemark.Ref) (scenario.Outcome
 // says, as it must be to go on in words after a call that was judged at the end of its
 // answer, the picture is another.
 func (d *llmDoor) Picture(ctx context.Context, session, turn string) (string, error) {
-	c, err := d.talk(tidemark.Ref{Session: session})
+	c, err := d.talk(engine.Ref{Session: session})
 	if err != nil {
 		return "", err
 	}

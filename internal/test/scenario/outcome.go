@@ -1,6 +1,6 @@
 package scenario
 
-import "github.com/tidemark/tidemark/event"
+import "github.com/tidemark/tidemark/internal/event"
 
 // Outcome is what a door showed of one step, in words every door has. Fields that do
 // not belong to the step's verb are empty.

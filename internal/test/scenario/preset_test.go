@@ -32,7 +32,7 @@ func runUnder(t *testing.T, preset, file string) (*scenario.Scenario, *scenario.
 	if err != nil {
 		t.Fatal(err)
 	}
-	rig := engine
+	rig := plainRig
 	rig.Preset = preset
 	report, err := s.Run(t.Context(), rig)
 	if err != nil {

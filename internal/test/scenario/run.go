@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -21,7 +21,7 @@ import (
 // Rig is what a scenario runs on.
 type Rig struct {
 	Preset string // of a story that names none; "" for the shipped one
-	Store  func() (tidemark.Store, error)
+	Store  func() (engine.Store, error)
 	Door   func(*World) (Door, error)
 }
 
@@ -199,7 +199,7 @@ func (r *run) begin(ctx context.Context, st *Step) (Outcome, error) {
 }
 
 // inherit fills in the sender where the verb says it goes without saying.
-func (r *run) inherit(st *Step, t *tidemark.Turn) {
+func (r *run) inherit(st *Step, t *engine.Turn) {
 	given := func(keys ...string) bool {
 		return slices.ContainsFunc(keys, func(k string) bool { return st.given[k] })
 	}
@@ -218,7 +218,7 @@ func (r *run) wants(ctx context.Context, st *Step) (Outcome, error) {
 	if !ok {
 		return Outcome{}, ErrUnseen
 	}
-	return h.Wants(ctx, tidemark.ModelReply{Ref: st.Ref, Calls: st.Calls})
+	return h.Wants(ctx, engine.ModelReply{Ref: st.Ref, Calls: st.Calls})
 }
 
 // call judges a call and, where it may run and its step says what it brings, observes
@@ -268,8 +268,8 @@ func (r *run) result(ctx context.Context, st *Step) (Outcome, error) {
 	return r.door.Result(ctx, observation(st.Ref, call, st.Result))
 }
 
-func observation(ref tidemark.Ref, call tool.Call, res *Result) tidemark.Observation {
-	return tidemark.Observation{
+func observation(ref engine.Ref, call tool.Call, res *Result) engine.Observation {
+	return engine.Observation{
 		Ref: ref, From: res.From,
 		Result: tool.Result{CallID: call.ID, Name: call.Name, Args: call.Args, Content: []byte(res.Content), Error: res.Failed},
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/test/scenario"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -29,7 +29,7 @@ func run(t *testing.T, file string) (*scenario.Scenario, *scenario.Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := s.Run(t.Context(), engine)
+	report, err := s.Run(t.Context(), plainRig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,14 +153,14 @@ func TestPolicyFaultsPointIntoTheArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Run(t.Context(), engine)
+	_, err = s.Run(t.Context(), plainRig)
 	if err == nil || !strings.Contains(err.Error(), "x.txtar:4:") {
 		t.Errorf("got error %v, want one that names x.txtar:4", err)
 	}
 }
 
 func TestUnexpectedWarningsFail(t *testing.T) {
-	const levels = "-- policy.yaml --\ntaintPolicy: {shared: restrict, external: allow, untrusted: restrict}\n"
+	const levels = "-- policy.yaml --\ntaintPolicy: {shared: hide, external: allow, untrusted: hide}\n"
 	_, report := run(t, head+levels+"-- events --\n- wait: 1s\n")
 	if len(report.Missed) != 1 || report.Missed[0].Key != "warnings" {
 		t.Errorf("got %v, want one mismatch about warnings", report.Err())
@@ -168,31 +168,31 @@ func TestUnexpectedWarningsFail(t *testing.T) {
 }
 
 // narrowDoor sees calls and results and nothing else, as the hooks of most agents do.
-type narrowDoor struct{ engine scenario.Door }
+type narrowDoor struct{ inner scenario.Door }
 
 func openNarrow(w *scenario.World) (scenario.Door, error) {
 	d, err := scenario.OpenEngine(w)
 	return narrowDoor{d}, err
 }
 
-func (d narrowDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome, error) {
-	return d.engine.Begin(ctx, t)
+func (d narrowDoor) Begin(ctx context.Context, t engine.Turn) (scenario.Outcome, error) {
+	return d.inner.Begin(ctx, t)
 }
 
-func (d narrowDoor) Model(context.Context, tidemark.ModelCall) (scenario.Outcome, error) {
+func (d narrowDoor) Model(context.Context, engine.ModelCall) (scenario.Outcome, error) {
 	return scenario.Outcome{}, scenario.ErrUnseen
 }
 
-func (d narrowDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (scenario.Outcome, error) {
-	return d.engine.Call(ctx, ref, call)
+func (d narrowDoor) Call(ctx context.Context, ref engine.Ref, call tool.Call) (scenario.Outcome, error) {
+	return d.inner.Call(ctx, ref, call)
 }
 
-func (d narrowDoor) Result(ctx context.Context, o tidemark.Observation) (scenario.Outcome, error) {
-	return d.engine.Result(ctx, o)
+func (d narrowDoor) Result(ctx context.Context, o engine.Observation) (scenario.Outcome, error) {
+	return d.inner.Result(ctx, o)
 }
 
-func (d narrowDoor) End(ctx context.Context, e tidemark.Ending) (scenario.Outcome, error) {
-	return d.engine.End(ctx, e)
+func (d narrowDoor) End(ctx context.Context, e engine.Ending) (scenario.Outcome, error) {
+	return d.inner.End(ctx, e)
 }
 
 func TestANarrowDoorRunsWhatItSees(t *testing.T) {

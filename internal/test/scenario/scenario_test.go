@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/test/scenario"
-	"github.com/tidemark/tidemark/store/memory"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,7 +41,7 @@ type door struct {
 // doors are all the ways a scenario is told. The engine comes first: the others must
 // answer as it does.
 var doors = []door{
-	{name: "engine", rig: always(engine)},
+	{name: "engine", rig: always(plainRig)},
 	{name: "http", rig: always(scenario.Rig{Store: openWatched, Door: openHTTP})},
 	{name: "llm-messages", rig: llmRig(messagesFormat{}), mute: untoldByLLM(), blind: wireBlind, hides: wireHides},
 	{name: "llm-chat", rig: llmRig(chatFormat{}), mute: untoldByLLM(), blind: wireBlind, hides: wireHides},
@@ -54,7 +54,7 @@ func always(rig scenario.Rig) func(*scenario.Scenario) scenario.Rig {
 	return func(*scenario.Scenario) scenario.Rig { return rig }
 }
 
-var engine = scenario.Rig{Preset: scenario.ByLevels, Store: openMemory, Door: scenario.OpenEngine}
+var plainRig = scenario.Rig{Preset: scenario.ByLevels, Store: openMemory, Door: scenario.OpenEngine}
 
 func readAll(t *testing.T) map[string]*scenario.Scenario {
 	t.Helper()
@@ -79,7 +79,7 @@ func readAll(t *testing.T) map[string]*scenario.Scenario {
 	return all
 }
 
-func openMemory() (tidemark.Store, error) { return &memory.Store{}, nil }
+func openMemory() (engine.Store, error) { return &memory.Store{}, nil }
 
 // TestScenarios tells every story under each of its presets through every door. Each must
 // answer as the file expects, and all must answer alike.
@@ -221,7 +221,7 @@ func TestRunsAreRepeatable(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			rig := engine
+			rig := plainRig
 			rig.Preset = preset
 			again, err := s.Run(t.Context(), rig)
 			if err != nil {

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // servers is a door behind which every step may be answered by another monitor.
 type servers struct {
 	world *World
-	next  func() (*tidemark.Monitor, error)
+	next  func() (*engine.Monitor, error)
 }
 
 var (
@@ -25,18 +25,18 @@ var (
 
 // OpenRestarted has every step answered by a monitor that has just been started.
 func OpenRestarted(w *World) (Door, error) {
-	return &servers{w, func() (*tidemark.Monitor, error) { return w.Server(nil) }}, nil
+	return &servers{w, func() (*engine.Monitor, error) { return w.Server(nil) }}, nil
 }
 
 // OpenReplicas has every step answered by one of three monitors that run beside each other, by chance.
 func OpenReplicas(seed string) func(*World) (Door, error) {
 	dice := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(seed)))) // the same every time
 	return func(w *World) (Door, error) {
-		shared, ok := w.Store.(tidemark.Shared)
+		shared, ok := w.Store.(engine.Shared)
 		if !ok {
 			return nil, fmt.Errorf("open replicas: %T cannot be shared", w.Store)
 		}
-		var all []*tidemark.Monitor
+		var all []*engine.Monitor
 		for range 3 {
 			m, err := w.Server(shared)
 			if err != nil {
@@ -44,7 +44,7 @@ func OpenReplicas(seed string) func(*World) (Door, error) {
 			}
 			all = append(all, m)
 		}
-		return &servers{w, func() (*tidemark.Monitor, error) { return all[dice.IntN(len(all))], nil }}, nil
+		return &servers{w, func() (*engine.Monitor, error) { return all[dice.IntN(len(all))], nil }}, nil
 	}
 }
 
@@ -71,42 +71,42 @@ func answered[T any](s *servers, ask func(*Engine, context.Context, T) (Outcome,
 }
 
 // Begin implements Door.
-func (s *servers) Begin(ctx context.Context, t tidemark.Turn) (Outcome, error) {
+func (s *servers) Begin(ctx context.Context, t engine.Turn) (Outcome, error) {
 	return answered(s, (*Engine).Begin, ctx, t)
 }
 
 // Model implements Door.
-func (s *servers) Model(ctx context.Context, c tidemark.ModelCall) (Outcome, error) {
+func (s *servers) Model(ctx context.Context, c engine.ModelCall) (Outcome, error) {
 	return answered(s, (*Engine).Model, ctx, c)
 }
 
 // Wants implements Hearer.
-func (s *servers) Wants(ctx context.Context, r tidemark.ModelReply) (Outcome, error) {
+func (s *servers) Wants(ctx context.Context, r engine.ModelReply) (Outcome, error) {
 	return answered(s, (*Engine).Wants, ctx, r)
 }
 
 // Result implements Door.
-func (s *servers) Result(ctx context.Context, o tidemark.Observation) (Outcome, error) {
+func (s *servers) Result(ctx context.Context, o engine.Observation) (Outcome, error) {
 	return answered(s, (*Engine).Result, ctx, o)
 }
 
 // End implements Door.
-func (s *servers) End(ctx context.Context, end tidemark.Ending) (Outcome, error) {
+func (s *servers) End(ctx context.Context, end engine.Ending) (Outcome, error) {
 	return answered(s, (*Engine).End, ctx, end)
 }
 
 // Answer implements Desk.
-func (s *servers) Answer(ctx context.Context, v tidemark.Vote) (Outcome, error) {
+func (s *servers) Answer(ctx context.Context, v engine.Vote) (Outcome, error) {
 	return answered(s, (*Engine).Answer, ctx, v)
 }
 
 // State implements Window.
-func (s *servers) State(ctx context.Context, ref tidemark.Ref) (Outcome, error) {
+func (s *servers) State(ctx context.Context, ref engine.Ref) (Outcome, error) {
 	return answered(s, (*Engine).State, ctx, ref)
 }
 
 // Call implements Door.
-func (s *servers) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (Outcome, error) {
+func (s *servers) Call(ctx context.Context, ref engine.Ref, call tool.Call) (Outcome, error) {
 	e, err := s.at()
 	if err != nil {
 		return Outcome{}, err
@@ -133,7 +133,7 @@ func (s *servers) Review(ctx context.Context, session, write string, release boo
 }
 
 // Reset implements Desk.
-func (s *servers) Reset(ctx context.Context, ref tidemark.Ref) error {
+func (s *servers) Reset(ctx context.Context, ref engine.Ref) error {
 	e, err := s.at()
 	if err != nil {
 		return err

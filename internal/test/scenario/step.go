@@ -3,8 +3,8 @@ package scenario
 import (
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -37,13 +37,13 @@ const (
 type Step struct {
 	Pos    configfile.Pos
 	Verb   Verb
-	Ref    tidemark.Ref
-	Turn   tidemark.Turn
-	Model  tidemark.ModelCall
+	Ref    engine.Ref
+	Turn   engine.Turn
+	Model  engine.ModelCall
 	Calls  []string // of wants
 	Call   tool.Call
 	Result *Result
-	End    tidemark.Ending
+	End    engine.Ending
 	Vote   Vote
 	Wait   time.Duration
 	File   string             // of reload

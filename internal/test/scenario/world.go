@@ -7,23 +7,23 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 )
 
 // World is what a door is opened on: a monitor of its own with the scenario's clock,
 // randomness and policy, and with the auditor and the verifier that the file scripts.
 type World struct {
-	Monitor *tidemark.Monitor
-	Store   tidemark.Store
+	Monitor *engine.Monitor
+	Store   engine.Store
 
-	now     atomic.Int64 // nanoseconds since the start; a door may still be finishing while a wait moves it
-	random  io.Reader
-	set     *policy.Set
-	next    *policy.Set // waits for Apply
-	counsel *counsel
-	audits  bool // there is an auditor
-	checks  bool // there is a verifier
+	now      atomic.Int64 // nanoseconds since the start; a door may still be finishing while a wait moves it
+	random   io.Reader
+	set      *policy.Set
+	next     *policy.Set // waits for Apply
+	advisers *advisers
+	audits   bool // there is an auditor
+	checks   bool // there is a verifier
 }
 
 // start is when every scenario begins.
@@ -38,10 +38,10 @@ func (w *World) Apply() {
 	w.Monitor.SetPolicy(w.set)
 }
 
-func newWorld(s *Scenario, store tidemark.Store, set *policy.Set, preset string) (*World, error) {
+func newWorld(s *Scenario, store engine.Store, set *policy.Set, preset string) (*World, error) {
 	w := &World{
 		Store: store, set: set, next: set, random: rand.NewChaCha8(sha256.Sum256([]byte(s.Name))),
-		counsel: newCounsel(s.replies, preset),
+		advisers: newAdvisers(s.replies, preset),
 	}
 	_, w.audits = s.files[auditorFile]
 	_, w.checks = s.files[verifierFile]
@@ -56,15 +56,15 @@ func (w *World) boot() (err error) {
 
 // Server makes a monitor over the world's log, as a server that starts there has one. One that is to
 // run beside others is told what they share.
-func (w *World) Server(shared tidemark.Shared) (*tidemark.Monitor, error) {
-	o := tidemark.Options{
+func (w *World) Server(shared engine.Shared) (*engine.Monitor, error) {
+	o := engine.Options{
 		Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random, Key: []byte("the key of all stories, 32 bytes"), Shared: shared,
 	}
 	if w.audits {
-		o.Auditor = auditor{w.counsel}
+		o.Auditor = auditor{w.advisers}
 	}
 	if w.checks {
-		o.Verifier = authority{w.counsel}
+		o.Verifier = authority{w.advisers}
 	}
-	return tidemark.New(o)
+	return engine.New(o)
 }

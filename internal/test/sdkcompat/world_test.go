@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/tool"
 )
 

@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/postgres"
-	"github.com/tidemark/tidemark/store/rows"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/postgres"
+	"github.com/tidemark/tidemark/internal/store/rows"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/trust"
 )
 

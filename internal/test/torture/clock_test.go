@@ -17,15 +17,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/store/retention"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/retention"
-	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // clocked is a server in this process whose clock somebody moves: monitor, log and HTTP door are the real ones.
@@ -34,7 +34,7 @@ type clocked struct {
 	path    string
 	now     atomic.Int64
 	log     *sqlite.Store
-	monitor *tidemark.Monitor
+	monitor *engine.Monitor
 	door    *httptest.Server
 	key     []byte
 }
@@ -65,7 +65,7 @@ func (c *clocked) open(t testing.TB) {
 		t.Fatal(err)
 	}
 	feed := notify.New(c.log)
-	if c.monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: feed, Now: c.time, Rand: rand.Reader, Key: c.key}); err != nil {
+	if c.monitor, err = engine.New(engine.Options{Policy: set, Store: feed, Now: c.time, Rand: rand.Reader, Key: c.key}); err != nil {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)

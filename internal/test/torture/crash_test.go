@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
-	"github.com/tidemark/tidemark/store"
 )
 
 // siege is one log under attack: its house, the sessions in it, and what is known of them.

@@ -20,14 +20,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/mcp/demoservers"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
-	"github.com/tidemark/tidemark/internal/mcp/sample"
 )
 
 const gatewayPolicy = `trustRules:
   - {name: mine, tools: ["up__*", "mail*__*"], trust: local}
 rules:
-  - {name: asks, tools: [up__send], effect: escalate}
+  - {name: asks, tools: [up__send], effect: ask}
 server: {sessionMemoryMB: %d}
 mcp:
   servers:
@@ -288,7 +288,7 @@ func (g *gateway) relayed(ctx context.Context, dice *rand.Rand) (err error) {
 			err = fmt.Errorf("the relay ended: %w: %s", ended, said.String())
 		}
 	}()
-	c, err := sample.Connect(out, in)
+	c, err := demoservers.Connect(out, in)
 	if err != nil {
 		return fmt.Errorf("a relay's server: %w: %s", err, said.String())
 	}

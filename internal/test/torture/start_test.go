@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/store/sqlite"
-	"github.com/tidemark/tidemark/store/storetest"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
+	"github.com/tidemark/tidemark/internal/store/storetest"
 )
 
 // A start reads no session: how long it takes to listen does not depend on how much the log holds, nor on how many questions

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/internal/store/postgres"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/postgres"
 )
 
 // WAR-02 SEQ-09: recorded runs get the same verdicts from one monitor, from one that is started again before every step, and from three on

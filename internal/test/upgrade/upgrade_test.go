@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/sqlite"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -48,7 +48,7 @@ func unpacked(t *testing.T) []byte {
 }
 
 // folder is the data folder of that commit, as a monitor of today opens it.
-func folder(t *testing.T) *tidemark.Monitor {
+func folder(t *testing.T) *engine.Monitor {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tidemark.db")
 	if err := os.WriteFile(path, unpacked(t), 0o600); err != nil {
@@ -67,7 +67,7 @@ func folder(t *testing.T) *tidemark.Monitor {
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: store, Now: func() time.Time { return made }, Rand: rand.Reader})
+	m, err := engine.New(engine.Options{Policy: set, Store: store, Now: func() time.Time { return made }, Rand: rand.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +83,9 @@ func send(to string) tool.Call {
 // about again, and sessions are as tainted as they were.
 func TestAFolderOfAnEarlierVersionGoesOn(t *testing.T) {
 	m := folder(t)
-	decide := func(session, to string) tidemark.Verdict {
+	decide := func(session, to string) engine.Verdict {
 		t.Helper()
-		v, err := m.Decide(t.Context(), tidemark.Ref{Session: session}, send(to))
+		v, err := m.Decide(t.Context(), engine.Ref{Session: session}, send(to))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestAFolderOfAnEarlierVersionGoesOn(t *testing.T) {
 	if held == nil {
 		t.Fatal("the open question is gone")
 	}
-	if _, err := m.Answer(t.Context(), tidemark.Vote{Session: "open", IDs: []string{held.ID}, Approve: true, By: "ada"}); err != nil {
+	if _, err := m.Answer(t.Context(), engine.Vote{Session: "open", IDs: []string{held.ID}, Approve: true, By: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	if v := decide("open", "kes@quick.example"); v.Effect != policy.Allow {

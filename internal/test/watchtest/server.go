@@ -174,7 +174,7 @@ func Held(t *testing.T, id string, asked time.Time, changes map[string]any) stri
 		}},
 		"allows":  "this one call, once",
 		"opinion": map[string]any{"answer": "consistent", "reason": "the user asked for a mail to Bob", "model": "small-1"},
-		"prompt":  "send_email wants to run, and others have spoken before: web_fetch at step 2. Did you ask for it?",
+		"prompt":  "send_email wants to run, and the agent has read what others wrote: web_fetch at step 2. Did you ask for it?",
 	}
 	for k, v := range changes {
 		q[k] = v

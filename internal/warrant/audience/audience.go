@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -119,8 +119,8 @@ func Read(content []byte, server string) Set {
 	if len(content) > most {
 		return Set{}
 	}
-	v, ok := origin.Parse(content)
-	if !ok || v.Shape == origin.Scalar {
+	v, ok := valueindex.Parse(content)
+	if !ok || v.Shape == valueindex.Scalar {
 		return head(content)
 	}
 	r := reading{all: Everybody(), server: server}
@@ -139,8 +139,8 @@ func head(content []byte) Set {
 }
 
 // headed is the head of a letter that was printed: the lines before its body say who it is from and whom it went to, and nothing else.
-func headed(content []byte) origin.Value {
-	v := origin.Value{Shape: origin.Object}
+func headed(content []byte) valueindex.Value {
+	v := valueindex.Value{Shape: valueindex.Object}
 	for line := range strings.Lines(string(content)) {
 		if line = strings.TrimSpace(line); line == "" {
 			return v
@@ -149,9 +149,9 @@ func headed(content []byte) origin.Value {
 		if key = strings.ToLower(key); !ok || !people[key] && !parts[key] {
 			break
 		}
-		v.Kids = append(v.Kids, origin.Value{Key: key, Text: value, Shape: origin.Scalar})
+		v.Kids = append(v.Kids, valueindex.Value{Key: key, Text: value, Shape: valueindex.Scalar})
 	}
-	return origin.Value{}
+	return valueindex.Value{}
 }
 
 // reading is a result while it is looked through.
@@ -165,12 +165,12 @@ type reading struct {
 const deepest = 6
 
 // value looks at a value that stands in a record with some readers; nil: nobody says who they are.
-func (r *reading) value(v *origin.Value, in *Set, depth int) {
+func (r *reading) value(v *valueindex.Value, in *Set, depth int) {
 	if depth > deepest {
 		r.all, r.some = Set{}, true
 		return
 	}
-	if v.Shape == origin.Object {
+	if v.Shape == valueindex.Object {
 		if own, ok := ofRecord(v, r.server); ok {
 			r.some, in = true, &own
 		}
@@ -178,7 +178,7 @@ func (r *reading) value(v *origin.Value, in *Set, depth int) {
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch key := strings.ToLower(k.Key); {
-		case k.Shape != origin.Scalar:
+		case k.Shape != valueindex.Scalar:
 			r.value(k, r.within(v, key, in), depth+1)
 		case small.MatchString(k.Text), totals[key] && counts.MatchString(k.Text): // how many there are
 		default:
@@ -188,8 +188,8 @@ func (r *reading) value(v *origin.Value, in *Set, depth int) {
 }
 
 // within is who may read a field of a record: what no message or event is known to have is the owner's.
-func (r *reading) within(v *origin.Value, key string, in *Set) *Set {
-	if v.Shape == origin.Object && in != nil && !parts[key] && !people[key] && !places[key] && !opening[key] && !flags[key] {
+func (r *reading) within(v *valueindex.Value, key string, in *Set) *Set {
+	if v.Shape == valueindex.Object && in != nil && !parts[key] && !people[key] && !places[key] && !opening[key] && !flags[key] {
 		return &Set{}
 	}
 	return in
@@ -207,13 +207,13 @@ func (r *reading) take(in *Set) {
 }
 
 // ofRecord is who may read a record, if it says so.
-func ofRecord(v *origin.Value, server string) (Set, bool) {
+func ofRecord(v *valueindex.Value, server string) (Set, bool) {
 	var out Set
 	found := false
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		key := strings.ToLower(k.Key)
-		if (opening[key] || flags[key]) && k.Shape == origin.Scalar {
+		if (opening[key] || flags[key]) && k.Shape == valueindex.Scalar {
 			if !opens(key, strings.ToLower(k.Text)) {
 				return Set{}, true
 			}
@@ -245,7 +245,7 @@ func Author(content []byte) string {
 	if len(content) > most {
 		return ""
 	}
-	v, ok := origin.Parse(content)
+	v, ok := valueindex.Parse(content)
 	if !ok {
 		v = headed(content)
 	}
@@ -260,17 +260,17 @@ func Author(content []byte) string {
 	return name
 }
 
-func eachAuthor(v *origin.Value, depth int, visit func(string)) {
+func eachAuthor(v *valueindex.Value, depth int, visit func(string)) {
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch {
-		case v.Shape == origin.Object && authors[strings.ToLower(k.Key)]:
+		case v.Shape == valueindex.Object && authors[strings.ToLower(k.Key)]:
 			first := ""
 			eachText(k, func(t string) { first = cmp.Or(first, t) })
 			if len(first) <= longest && !strings.ContainsAny(first, "\n") && first != "" {
 				visit(first)
 			}
-		case k.Shape != origin.Scalar && depth < deepest:
+		case k.Shape != valueindex.Scalar && depth < deepest:
 			eachAuthor(k, depth+1, visit)
 		}
 	}
@@ -284,8 +284,8 @@ func opens(key, value string) bool {
 }
 
 // eachText visits the texts of a field and of what stands in it.
-func eachText(v *origin.Value, visit func(string)) {
-	if v.Shape == origin.Scalar {
+func eachText(v *valueindex.Value, visit func(string)) {
+	if v.Shape == valueindex.Scalar {
 		visit(v.Text)
 	}
 	for i := range v.Kids {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/pack"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 var (
@@ -47,7 +47,7 @@ func IsRoom(path string) bool {
 	path = strings.ReplaceAll(path, "[]", "")
 	path = strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])
 	bare := strings.TrimSuffix(strings.TrimSuffix(path, "_id"), "_name")
-	return places[path] || rooms[bare] || rooms[leaves.LastWord(bare)]
+	return places[path] || rooms[bare] || rooms[arguments.LastWord(bare)]
 }
 
 // Place is a place of a server in one spelling. An address is one wherever it stands; any other name is the server's own.
@@ -75,7 +75,7 @@ func Spoken(reader string) string {
 type Listing struct {
 	Server  string
 	Name    []string // words of the tool's name
-	Args    []leaves.Leaf
+	Args    []arguments.Leaf
 	Content []byte
 	Turn    int // the message during which it was read
 }
@@ -85,7 +85,7 @@ func (d *Directory) Learn(l Listing) {
 	if len(l.Content) > most || !json.Valid(l.Content) {
 		return
 	}
-	v, ok := origin.Parse(l.Content)
+	v, ok := valueindex.Parse(l.Content)
 	if !ok {
 		return
 	}
@@ -108,7 +108,7 @@ func (l *Listing) place() (place string, most int) {
 		case strings.TrimSpace(a.Text) == "":
 		case IsRoom(a.Path) && place == "" && !a.Flag:
 			place = Place(l.Server, a.Text)
-		case err == nil && n > 0 && bounds[leaves.LastWord(strings.ToLower(a.Path))]:
+		case err == nil && n > 0 && bounds[arguments.LastWord(strings.ToLower(a.Path))]:
 			most = n
 		default:
 			return "", 0
@@ -118,25 +118,25 @@ func (l *Listing) place() (place string, most int) {
 }
 
 // each takes in the records of a result that say who their members are, by the ids that the server gave them.
-func (d *Directory) each(v *origin.Value, l *Listing, depth int) {
+func (d *Directory) each(v *valueindex.Value, l *Listing, depth int) {
 	if depth > deepest {
 		return
 	}
-	var members *origin.Value
+	var members *valueindex.Value
 	var ids []string
-	plain := v.Shape == origin.Object
+	plain := v.Shape == valueindex.Object
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		key := strings.ToLower(k.Key)
 		switch {
-		case key == "members" && k.Shape == origin.List:
+		case key == "members" && k.Shape == valueindex.List:
 			members = k
-		case k.Shape == origin.Scalar && identifies(key):
+		case k.Shape == valueindex.Scalar && identifies(key):
 			ids = append(ids, k.Text)
 		case !usual(key) && !blank(k):
 			plain = false
 		}
-		if k.Shape != origin.Scalar && key != "members" {
+		if k.Shape != valueindex.Scalar && key != "members" {
 			d.each(k, l, depth+1)
 		}
 	}
@@ -159,16 +159,16 @@ func usual(key string) bool {
 }
 
 // listed are the people of a result that lists them and nothing else, and whether they are all.
-func listed(v *origin.Value) (people [][]string, whole bool) {
-	if v.Shape == origin.List {
+func listed(v *valueindex.Value) (people [][]string, whole bool) {
+	if v.Shape == valueindex.List {
 		return entries(v)
 	}
-	var list *origin.Value
+	var list *valueindex.Value
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch key := strings.ToLower(k.Key); {
 		case blank(k):
-		case k.Shape == origin.List && list == nil && (rosters[key] || isList(key)):
+		case k.Shape == valueindex.List && list == nil && (rosters[key] || isList(key)):
 			list = k
 		case !wrapping[key] && !totals[key] && !places[key] && !rooms[key]:
 			return nil, false
@@ -186,23 +186,23 @@ func isList(key string) bool {
 }
 
 // blank reports whether a field says nothing: no further page, no mistake.
-func blank(v *origin.Value) bool {
-	if v.Shape == origin.Scalar {
+func blank(v *valueindex.Value) bool {
+	if v.Shape == valueindex.Scalar {
 		return v.Text == "" || v.Text == "null" || v.Text == "false"
 	}
-	return !slices.ContainsFunc(v.Kids, func(k origin.Value) bool { return !blank(&k) })
+	return !slices.ContainsFunc(v.Kids, func(k valueindex.Value) bool { return !blank(&k) })
 }
 
 // counted reports whether every number that stands beside a list is how many there are in it.
-func counted(v *origin.Value, n int) bool {
-	return !slices.ContainsFunc(v.Kids, func(k origin.Value) bool {
+func counted(v *valueindex.Value, n int) bool {
+	return !slices.ContainsFunc(v.Kids, func(k valueindex.Value) bool {
 		got, err := strconv.Atoi(k.Text)
-		return k.Shape == origin.Scalar && err == nil && totals[strings.ToLower(k.Key)] && got != n
+		return k.Shape == valueindex.Scalar && err == nil && totals[strings.ToLower(k.Key)] && got != n
 	})
 }
 
 // entries are the people of a list, each by all that it calls them, and whether every entry was understood.
-func entries(v *origin.Value) ([][]string, bool) {
+func entries(v *valueindex.Value) ([][]string, bool) {
 	if len(v.Kids) == 0 || len(v.Kids) > maxMembers {
 		return nil, false
 	}
@@ -218,8 +218,8 @@ func entries(v *origin.Value) ([][]string, bool) {
 }
 
 // called is what an entry calls somebody: itself, or its accounts and addresses. The name that people show is nobody's.
-func called(v *origin.Value) []string {
-	if v.Shape == origin.Scalar {
+func called(v *valueindex.Value) []string {
+	if v.Shape == valueindex.Scalar {
 		if name := strings.ToLower(strings.TrimSpace(v.Text)); name != "" {
 			return []string{name}
 		}
@@ -231,9 +231,9 @@ func called(v *origin.Value) []string {
 		key := strings.ToLower(k.Key)
 		switch {
 		case blank(k):
-		case k.Shape == origin.Scalar && accounts[key]:
+		case k.Shape == valueindex.Scalar && accounts[key]:
 			out = append(out, strings.ToLower(strings.TrimSpace(k.Text)))
-		case k.Shape != origin.Scalar || !entry[key]:
+		case k.Shape != valueindex.Scalar || !entry[key]:
 			return nil // somebody else may stand there: a group in a group
 		}
 	}

@@ -6,16 +6,18 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/audience"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
 )
 
 // listing is one of a tool of the server chat, during the first message.
-func listing(name, content string, args ...leaves.Leaf) audience.Listing {
+func listing(name, content string, args ...arguments.Leaf) audience.Listing {
 	return audience.Listing{Server: "chat", Name: strings.Split(name, "_"), Args: args, Content: []byte(content), Turn: 1}
 }
 
-func arg(path, text string) leaves.Leaf { return leaves.Leaf{Path: path, Text: text, Quoted: true} }
+func arg(path, text string) arguments.Leaf {
+	return arguments.Leaf{Path: path, Text: text, Quoted: true}
+}
 
 // AUD-01: members of a place are told by its server, asked for them by its name. What may be cut, filtered, about something else or
 // written by somebody is no list of them.

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/pack"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 // Field is a field of a record: what it is called, in words, and what it says.
@@ -25,7 +25,7 @@ const (
 func Fields(content []byte) []Field {
 	var out []Field
 	add := func(key, value string) {
-		words := leaves.NameWords(strings.Trim(key, "*_` "))
+		words := arguments.NameWords(strings.Trim(key, "*_` "))
 		if value = strings.TrimSpace(value); value != "" && len(value) <= longestField && len(words) > 0 && len(words) <= fewWords {
 			out = append(out, Field{words, value})
 		}
@@ -33,13 +33,13 @@ func Fields(content []byte) []Field {
 	if len(content) > most {
 		return nil
 	}
-	v, ok := origin.Parse(content)
+	v, ok := valueindex.Parse(content)
 	switch {
-	case ok && v.Shape == origin.List:
+	case ok && v.Shape == valueindex.List:
 		return nil
-	case ok && v.Shape == origin.Object:
+	case ok && v.Shape == valueindex.Object:
 		for i := range v.Kids {
-			if k := &v.Kids[i]; k.Shape == origin.Scalar {
+			if k := &v.Kids[i]; k.Shape == valueindex.Scalar {
 				add(k.Key, k.Text)
 			}
 		}

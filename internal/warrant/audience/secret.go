@@ -3,8 +3,8 @@ package audience
 import (
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 var secrets = lists.Set("secret")
@@ -18,7 +18,7 @@ func Secret(content []byte) string {
 	if len(content) > most {
 		content = content[:most]
 	}
-	if v, ok := origin.Parse(content); ok && v.Shape != origin.Scalar {
+	if v, ok := valueindex.Parse(content); ok && v.Shape != valueindex.Scalar {
 		if field := secretIn(&v, 0); field != "" {
 			return field
 		}
@@ -32,13 +32,13 @@ func Secret(content []byte) string {
 	return ""
 }
 
-func secretIn(v *origin.Value, depth int) string {
+func secretIn(v *valueindex.Value, depth int) string {
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		if word := secretOf(k.Key); word != "" && !blank(k) {
 			return word
 		}
-		if k.Shape != origin.Scalar && depth < deepest {
+		if k.Shape != valueindex.Scalar && depth < deepest {
 			if field := secretIn(k, depth+1); field != "" {
 				return field
 			}
@@ -53,7 +53,7 @@ func secretOf(key string) string {
 		return low
 	}
 	n, found := 0, ""
-	for w := range leaves.Words(key) {
+	for w := range arguments.Words(key) {
 		if n++; secrets[w] {
 			found = w
 		}

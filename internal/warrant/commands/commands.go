@@ -17,9 +17,9 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -55,7 +55,7 @@ func named1(part string) bool {
 	if n := len(part); n < 3 || n > 20 {
 		return false
 	}
-	words := leaves.NameWords(part)
+	words := arguments.NameWords(part)
 	return len(words) > 0 && (names[words[len(words)-1]] || names[strings.Join(words, "")])
 }
 
@@ -66,7 +66,7 @@ var beside = set(`description justification title reason explanation purpose sum
 
 // Is reports whether a value is a command: by the name of its parameter, or because the tool is a
 // shell and the value does not only say how or where.
-func Is(m *meaning.Meaning, l *leaves.Leaf) bool {
+func Is(m *toolinfo.Meaning, l *arguments.Leaf) bool {
 	if !l.Quoted || l.Later {
 		return false
 	}
@@ -76,19 +76,19 @@ func Is(m *meaning.Meaning, l *leaves.Leaf) bool {
 	if !tool.IsShell(m.Tool) {
 		return false
 	}
-	words := leaves.NameWords(l.Path)
+	words := arguments.NameWords(l.Path)
 	p := m.Resolve(l.Path, l.Text)
-	return p.Role != meaning.Control && p.Kind != meaning.Path && (len(words) == 0 || !beside[words[len(words)-1]])
+	return p.Role != toolinfo.Control && p.Kind != toolinfo.Path && (len(words) == 0 || !beside[words[len(words)-1]])
 }
 
 // Of reads the command lines of a call. It is false where something in the place of a command cannot
 // be read.
-func Of(r *shell.Reader, m *meaning.Meaning, fields map[string]any) (lines []*shell.Line, ok bool) {
+func Of(r *shell.Reader, m *toolinfo.Meaning, fields map[string]any) (lines []*shell.Line, ok bool) {
 	if !tool.IsShell(m.Tool) && !mentions(fields) {
 		return nil, true
 	}
-	values := leaves.Of(fields)
-	if len(values) > leaves.Most {
+	values := arguments.Of(fields)
+	if len(values) > arguments.Most {
 		return nil, false
 	}
 	ok = true
@@ -102,7 +102,7 @@ func Of(r *shell.Reader, m *meaning.Meaning, fields map[string]any) (lines []*sh
 			continue
 		}
 		readings := l.Commands()
-		if len(lines)+len(readings) > leaves.MostCommands {
+		if len(lines)+len(readings) > arguments.MostCommands {
 			return lines, false
 		}
 		for k := range readings {
@@ -123,7 +123,7 @@ func mentions(fields map[string]any) bool {
 }
 
 // Line reads a command of a tool, in the language of its shell.
-func Line(r *shell.Reader, m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
+func Line(r *shell.Reader, m *toolinfo.Meaning, l *arguments.Leaf) *shell.Line {
 	switch {
 	case strings.Contains(m.Tool, "powershell") || strings.Contains(m.Tool, "pwsh"):
 		return r.ReadPowerShell(l.Command())
@@ -134,14 +134,14 @@ func Line(r *shell.Reader, m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
 }
 
 // With are the arguments of a call of a shell with another command line in the place of its one.
-func With(m *meaning.Meaning, fields map[string]any, line string) (*tool.Args, error) {
+func With(m *toolinfo.Meaning, fields map[string]any, line string) (*tool.Args, error) {
 	if _, ok := One(m, fields); !ok {
 		return nil, errNotOne
 	}
 	out := maps.Clone(fields)
 	for name, v := range fields {
-		l := leaves.Of(map[string]any{name: v})
-		if len(l) == 0 || !slices.ContainsFunc(l, func(l leaves.Leaf) bool { return Is(m, &l) }) {
+		l := arguments.Of(map[string]any{name: v})
+		if len(l) == 0 || !slices.ContainsFunc(l, func(l arguments.Leaf) bool { return Is(m, &l) }) {
 			continue
 		}
 		out[name] = line
@@ -158,12 +158,12 @@ var errNotOne = errors.New("it has not one command line")
 
 // One is the one command line of a call of a shell, as its host gives it to a shell; false where there are several, where a
 // part of it stands elsewhere, or where no shell of this machine would read it.
-func One(m *meaning.Meaning, fields map[string]any) (line string, ok bool) {
-	values := leaves.Of(fields)
-	if !tool.IsShell(m.Tool) || strings.Contains(m.Tool, "powershell") || len(values) > leaves.Most {
+func One(m *toolinfo.Meaning, fields map[string]any) (line string, ok bool) {
+	values := arguments.Of(fields)
+	if !tool.IsShell(m.Tool) || strings.Contains(m.Tool, "powershell") || len(values) > arguments.Most {
 		return "", false
 	}
-	var found *leaves.Leaf
+	var found *arguments.Leaf
 	for i := range values {
 		l := &values[i]
 		if here, within := named(l.Path); within || here && !l.Quoted {

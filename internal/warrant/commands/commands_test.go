@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/warrant/commands"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -36,7 +36,7 @@ func TestEveryCommandOfACallIsRead(t *testing.T) {
 		if err := json.Unmarshal([]byte(tt.args), &fields); err != nil {
 			t.Fatal(err)
 		}
-		lines, ok := commands.Of(shell.NewReader(), meaning.Of(tool.Definition{Name: tt.tool}), fields)
+		lines, ok := commands.Of(shell.NewReader(), toolinfo.Of(tool.Definition{Name: tt.tool}), fields)
 		var got []string
 		for _, l := range lines {
 			for i := range l.Runs {
@@ -57,7 +57,7 @@ func TestMoreCommandsThanAnybodyReadsAreUnreadable(t *testing.T) {
 	for i := range list {
 		list[i] = "ls -l"
 	}
-	if _, ok := commands.Of(shell.NewReader(), &meaning.Meaning{Tool: "deploy"}, map[string]any{"commands": list}); ok {
+	if _, ok := commands.Of(shell.NewReader(), &toolinfo.Meaning{Tool: "deploy"}, map[string]any{"commands": list}); ok {
 		t.Error("they were read")
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -27,7 +27,7 @@ type LookUp struct {
 // Tool is one that is offered, and what is understood of it.
 type Tool struct {
 	Definition *tool.Definition
-	Meaning    *meaning.Meaning
+	Meaning    *toolinfo.Meaning
 }
 
 // The bounds of what one message has looked up.
@@ -71,7 +71,7 @@ func named(it *mandate.Item, param string, s *mandate.Source, tools []Tool) []Lo
 				continue
 			}
 			by, ok := t.takes()
-			words := leaves.NameWords(strings.TrimPrefix(t.Meaning.Tool, server(t.Meaning.Tool)+"__"))
+			words := arguments.NameWords(strings.TrimPrefix(t.Meaning.Tool, server(t.Meaning.Tool)+"__"))
 			switch {
 			case !ok || !s.Keeps(param, words, by == ""):
 			case by == "":
@@ -106,7 +106,7 @@ func server(name string) string {
 func (t *Tool) reads() bool {
 	m, d := t.Meaning, t.Definition
 	said := func(p *bool, want bool) bool { return p == nil || *p == want }
-	return m.Known && m.Act == meaning.Read && m.Could() == meaning.Unknown && m.Gravity == meaning.None &&
+	return m.Known && m.Act == toolinfo.Read && m.Could() == toolinfo.Unknown && m.Gravity == toolinfo.None &&
 		!m.Reaches && !m.Sink && !m.Looks() && said(d.ReadOnly, true) && said(d.Destructive, false)
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/warrant/lookup"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -15,7 +15,7 @@ func offered(name, schema string, more ...func(*tool.Definition)) lookup.Tool {
 	for _, m := range more {
 		m(d)
 	}
-	return lookup.Tool{Definition: d, Meaning: meaning.Of(*d)}
+	return lookup.Tool{Definition: d, Meaning: toolinfo.Of(*d)}
 }
 
 const byQuery = `{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer"}},"required":["query"]}`

@@ -69,3 +69,9 @@ func (m *Mandate) Together(it *Item) []*Item {
 	}
 	return out
 }
+
+// Excepts reports whether the record of a value is called by all words of a phrase that excepts something.
+func (r *Records) Excepts(value, phrase string) bool {
+	words := contentWords(phrase)
+	return len(words) > 0 && r.called(value, words)
+}

@@ -1,13 +1,20 @@
 package mandate
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // held reports whether a value that stands so is of the source: it is of the one record, of each that is wanted, or of
 // the one that the words choose.
 func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
+	return (!p.each(s) || p.records.ofWhom(v.Text, s)) && p.standsFor(v, s, stands, words)
+}
+
+// standsFor reports it of a value that is of whom the words name.
+func (p *pass) standsFor(v *Value, s *Source, stands standing, words []string) bool {
 	each := p.each(s)
 	if each && stands <= equals && stands > nowhere && !p.records.written(v.Text) && p.entry(v.Text, words) {
 		stands = listed
@@ -32,6 +39,68 @@ func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
 	}
 	return p.stands(v, s)
 }
+
+// ofWhom reports whether some record of a value is of whom the words of a list name, as far as records tell: of the mails from Acme is one
+// that Acme sent, and not one that speaks of Acme.
+func (r *Records) ofWhom(value string, s *Source) bool {
+	names := s.formed().whose
+	if len(names) == 0 {
+		return true
+	}
+	told := false
+	for _, at := range r.whole[plain(value)] {
+		has, is := r.all[at].ofWhom(names)
+		if told = told || has; is {
+			return true
+		}
+	}
+	return !told
+}
+
+// ofWhom reports whether a record says whose it is, and whether that is somebody of a name.
+func (rec *Record) ofWhom(names []string) (has, is bool) {
+	for i := range rec.fields {
+		f := &rec.fields[i]
+		if f.text == "" || !slices.ContainsFunc(keyWords(f.key), func(w string) bool { return whoseKeys[w] }) {
+			continue
+		}
+		has = true
+		is = is || !slices.ContainsFunc(names, func(n string) bool {
+			named := slices.ContainsFunc(saidKeys(n), func(k string) bool { return slices.Contains(f.keys, k) })
+			return !named && !strings.Contains(f.text, plain(n))
+		})
+	}
+	return has, is
+}
+
+// whose is the word of a phrase that names whose its things are: the first name behind the last word for that.
+func whose(phrase string) []string {
+	list := strings.Fields(phrase)
+	for i := len(list) - 2; i >= 0; i-- {
+		if !ofWords[strings.ToLower(list[i])] {
+			continue
+		}
+		for _, word := range list[i+1:] {
+			low := wordsOf(word)
+			if len(low) == 0 || functional[low[0]] {
+				continue
+			}
+			_, day := weekdays[low[0]]
+			_, month := months[low[0]]
+			first, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, `"'(“‘«@#`))
+			if day || month || !unicode.IsUpper(first) && !strings.ContainsAny(word, "@.") && !unspaced(low[0]) {
+				return nil
+			}
+			return low[:1]
+		}
+	}
+	return nil
+}
+
+var (
+	whoseKeys = lists.Set("whose_keys") // keys of whose something is
+	ofWords   = lists.Set("of_words")   // words before whom something is of
+)
 
 // compared reports whether a value is of the one that words choose among others by a day or a sum.
 func (p *pass) compared(v *Value, s *Source, stands standing, words []string) answer {
@@ -150,6 +219,7 @@ func (p *pass) measured(v *Value, s *Source) bool {
 	if says, known := dateSays(v.Text, s.formed().joined); known && says != denies && !told {
 		return true // in the form that the interface wants
 	}
-	figure := strings.ContainsFunc(v.Text, unicode.IsDigit) // a word of a text may be anything: whose it is, who may see it
+	// A word of a text may be anything: whose it is, who may see it; and so may a figure that is for something the words do not name.
+	figure := strings.ContainsFunc(v.Text, unicode.IsDigit) && (!p.item.Worded || Speaks(p.index.quote, paramWords(v.Path)))
 	return stands == listed || figure && s.Of != "" && told && !strays(p.world, v.Text, []string{s.Of})
 }

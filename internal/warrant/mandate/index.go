@@ -20,6 +20,7 @@ type forms struct {
 	many    bool     // it speaks of more than one
 	ordered bool     // it chooses among equals
 	wants   direction
+	whose   []string // whose its things are, as it names them
 
 	said   map[string]bool  // its literals
 	long   map[string]bool  // those that are long numbers, ungrouped
@@ -44,7 +45,8 @@ func (s *Source) formed() *forms {
 	if f.words = f.content; s.byName() {
 		f.words = contentWords(f.joined)
 	}
-	f.many = many(s.Of) || many(f.joined)
+	f.whose = whose(s.Of)
+	f.many = !s.Wide && (many(s.Of) || many(f.joined))
 	for _, w := range wordsOf(all) {
 		if f.ordered = f.ordered || orders[w]; f.wants == anyhow {
 			f.wants = directionOf(w)
@@ -149,7 +151,7 @@ func (it *Item) Index() {
 	for _, list := range it.Args {
 		for i := range list {
 			s := &list[i]
-			key := strconv.FormatBool(s.byName()) + "\x00" + s.Of + "\x00" + strings.Join(s.What, "\x00")
+			key := strconv.FormatBool(s.byName()) + strconv.FormatBool(s.Wide) + "\x00" + s.Of + "\x00" + strings.Join(s.What, "\x00")
 			if s.forms = have[key]; s.forms == nil {
 				s.forms = s.formed()
 				have[key] = s.forms
@@ -163,13 +165,15 @@ func (it *Item) indexed() *index {
 	if it.index != nil {
 		return it.index
 	}
-	x := &index{said: map[string]map[string]bool{}, quote: wordsOf(it.Quote), content: contentWords(it.Quote), many: many(it.Quote)}
+	x := &index{said: map[string]map[string]bool{}, quote: wordsOf(it.Quote), content: contentWords(it.Quote)}
+	x.many = !it.Worded && many(it.Quote) // words that nobody took apart speak of more than one where their orders do
 	x.figures = moments(x.content)
 	seen := map[string]bool{"": true}
 	for name, list := range it.Args {
 		set := map[string]bool{}
 		for i := range list {
 			f := list[i].formed()
+			x.many = x.many || it.Worded && f.many
 			maps.Copy(set, f.said)
 			x.figures = append(x.figures, moments(contentWords(f.joined))...)
 			if key := strings.Join(f.words, " "); !seen[key] {

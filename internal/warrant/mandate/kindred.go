@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 )
 
 // What was read counts as what the words name only where the call that brought it was for that: by its arguments, by its tool, or by an id
@@ -34,7 +34,7 @@ var (
 func kindsOf(tool string, params []string) *kinds {
 	k := &kinds{bare: len(params) == 0, tool: toolWords(tool), words: map[string]bool{}}
 	for _, p := range params {
-		for w := range leaves.Words(root(p)) {
+		for w := range arguments.Words(root(p)) {
 			k.add(w, true)
 		}
 	}
@@ -53,7 +53,7 @@ func (k *kinds) at(path string) *kinds {
 	}
 	out := *k
 	out.words = maps.Clone(k.words)
-	for w := range leaves.Words(root(path)) {
+	for w := range arguments.Words(root(path)) {
 		out.add(w, true)
 	}
 	return &out
@@ -93,7 +93,7 @@ func singular(w string) string {
 	return w
 }
 
-func toolWords(tool string) []string { return slices.Collect(leaves.Words(tool)) }
+func toolWords(tool string) []string { return slices.Collect(arguments.Words(tool)) }
 
 // kindred reports whether the call of a step was for what some words name, or for what a call takes; aim says for somebody to write to, and
 // strict that what the agent chose to search for says nothing. Said are values that the owner said; nil: nobody knows.
@@ -136,7 +136,7 @@ func (r *Records) Says(tools map[string]string) {
 	for tool, description := range tools {
 		first, _, _ := strings.Cut(description[:min(len(description), maxSaid)], ".")
 		first, _, _ = strings.Cut(first, "\n")
-		for w := range leaves.Words(first) {
+		for w := range arguments.Words(first) {
 			if one := kind(w); one != "" && singular(w) != w {
 				r.says[tool] = append(r.says[tool], one)
 			}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 // What we look up ourselves. An agent chooses what it searches for, and whoever steers it chooses with it: a search that brings one of two
@@ -28,7 +28,7 @@ func (r *Records) AddLooked(step uint64, tool, name string, message int, content
 	r.calls[step], r.covers = r.asks(tool, []string{name}), map[string]int{}
 	r.calls[step].looked = name
 	r.firsts[step] = len(r.all)
-	v, ok := origin.Parse(content)
+	v, ok := valueindex.Parse(content)
 	if !ok || !complete(&v) {
 		return
 	}
@@ -72,13 +72,13 @@ func Searches(param string) bool { return searching[strings.ToLower(param)] }
 
 // complete reports whether a list is all there is, as far as it says: it is a short one by itself, or the only thing in an answer whose
 // other members say nothing, or that there are so many. A member that nobody knows may say where it goes on.
-func complete(v *origin.Value) bool {
-	if v.Shape == origin.List {
+func complete(v *valueindex.Value) bool {
+	if v.Shape == valueindex.List {
 		return len(v.Kids) <= wholeList && objects(v)
 	}
-	var list *origin.Value
+	var list *valueindex.Value
 	for i := range v.Kids {
-		if k := &v.Kids[i]; k.Shape == origin.List {
+		if k := &v.Kids[i]; k.Shape == valueindex.List {
 			if list != nil {
 				return false
 			}
@@ -91,10 +91,11 @@ func complete(v *origin.Value) bool {
 	counted := false
 	for i := range v.Kids {
 		switch k := &v.Kids[i]; {
-		case k == list, k.Shape == origin.Scalar && slices.Contains([]string{"", "null", "false"}, k.Text):
-		case k.Shape == origin.Scalar && k.Text == strconv.Itoa(len(list.Kids)) && saysHowMany(k.Key): // how many a page has says nothing
+		case k == list, k.Shape == valueindex.Scalar && slices.Contains([]string{"", "null", "false"}, k.Text):
+		case k.Shape == valueindex.Scalar && k.Text == strconv.Itoa(len(list.Kids)) &&
+			saysHowMany(k.Key): // how many a page has says nothing
 			counted = counted || slices.Contains(keyWords(k.Key), "total")
-		case k.Shape == origin.Scalar && k.Text == "true" && answered[strings.ToLower(k.Key)]:
+		case k.Shape == valueindex.Scalar && k.Text == "true" && answered[strings.ToLower(k.Key)]:
 		default:
 			return false
 		}
@@ -108,8 +109,8 @@ func saysHowMany(key string) bool {
 }
 
 // objects reports whether all entries of a list have fields.
-func objects(v *origin.Value) bool {
-	return !slices.ContainsFunc(v.Kids, func(k origin.Value) bool { return k.Shape != origin.Object })
+func objects(v *valueindex.Value) bool {
+	return !slices.ContainsFunc(v.Kids, func(k valueindex.Value) bool { return k.Shape != valueindex.Object })
 }
 
 // looked is why a value is not what we found for the names of a source. Known is false where we found nothing for one of them: then what

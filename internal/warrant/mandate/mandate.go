@@ -16,7 +16,11 @@
 // nothing.
 package mandate
 
-import "slices"
+import (
+	"strings"
+
+	"slices"
+)
 
 // How is where the value of a slot may come from. The zero How is one that nobody understands, and holds nothing.
 type How uint8
@@ -53,6 +57,8 @@ type Source struct {
 	Is   []string // the very values that were worked out from the literals; none: nobody did
 	// Of a text, as the words give it: whom or what the same clause names, and what stands there word for word for this parameter.
 	For, Verbatim []string
+	// Wide says that the words are not those of an order for the act alone: that they speak of more than one orders nothing for each.
+	Wide bool
 
 	forms *forms // nil: nobody asked
 }
@@ -121,8 +127,10 @@ type Value struct {
 	Text string
 	Role Role
 	Flag bool // true, false or null
-	Act  bool // it names the act, which the deed has taken in
-	Sum  bool // it is a sum
+	// Denied says that the owner's words do not hold the switch that it is, as it is put.
+	Denied bool
+	Act    bool // it names the act, which the deed has taken in
+	Sum    bool // it is a sum
 	// Choices are what the schema lists for it, Default what it is where nobody says; none: the schema does not tell.
 	Choices []string
 	Default string
@@ -227,4 +235,15 @@ func (m *Mandate) Forbids(c *Call, r *Records) *Ban {
 		}
 	}
 	return nil
+}
+
+// Quotes are the words behind the items for a tool.
+func (m *Mandate) Quotes(tool string) string {
+	var out []string
+	for i := range m.Items {
+		if m.Items[i].Tool == tool {
+			out = append(out, m.Items[i].Quote)
+		}
+	}
+	return strings.Join(out, "\n")
 }

@@ -79,6 +79,8 @@ func root(path string) string {
 func (p *pass) unnamed(v *Value) string {
 	low := strings.ToLower(strings.TrimSpace(v.Text))
 	switch {
+	case v.Flag && v.Denied:
+		return "I could not find it so in your words"
 	case low == "", v.Flag && low != "true":
 		return ""
 	case myself[low] && v.Role != Aim && (!p.call.Grave || p.binds()):
@@ -113,7 +115,8 @@ func (p *pass) binds() bool {
 	return false
 }
 
-// formal reports whether a parameter only says how something is put, and a choice of it cannot do more than the act.
+// formal reports whether a parameter only says how something is put, and its tool lists what it may be: then a choice of it cannot do more
+// than the act. What is not listed may be anything, whatever it is called.
 func (p *pass) formal(v *Value) bool {
 	name := paramWords(v.Path)
 	if leaf := wordsOf(strings.ReplaceAll(lastPart(v.Path), "_", " ")); len(leaf) > 0 {
@@ -126,7 +129,7 @@ func (p *pass) formal(v *Value) bool {
 	if last == "object" && !nested(v.Path) {
 		return false // it may be what is acted on
 	}
-	return display[last] && v.Role == Measure || formalNames[last] && !p.call.Grave && !p.world.Told(v.Text)
+	return (display[last] || formalNames[last]) && !p.call.Grave && len(v.Choices) > 0 && !v.Decides
 }
 
 // lastPart is the last part of a path in a structure.

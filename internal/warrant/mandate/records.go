@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 )
 
 // The bounds of what is remembered of results. What is beyond them is in no record, so it is asked about.
@@ -110,7 +110,7 @@ func (r *Records) AddPage(step uint64, tool string, call []string, content []byt
 func (r *Records) Add(step uint64, tool string, call []string, content []byte, free, list bool) {
 	r.calls[step], r.covers = r.asks(tool, call), map[string]int{}
 	r.firsts[step] = len(r.all)
-	v, ok := origin.Parse(content)
+	v, ok := valueindex.Parse(content)
 	switch {
 	case ok && !free:
 		r.walk(&v, step, -1, 0)
@@ -168,12 +168,12 @@ func (r *Records) add(rec Record) int {
 }
 
 // walk adds the record that a value is, and those in it. Entries of lists are records of their own.
-func (r *Records) walk(v *origin.Value, step uint64, parent, depth int) {
+func (r *Records) walk(v *valueindex.Value, step uint64, parent, depth int) {
 	if depth > maxDepth {
 		r.full = true
 		return
 	}
-	if v.Shape != origin.Object {
+	if v.Shape != valueindex.Object {
 		for i := range v.Kids {
 			if k := &v.Kids[i]; len(k.Kids) > 0 {
 				r.walk(k, step, parent, depth+1)
@@ -184,7 +184,7 @@ func (r *Records) walk(v *origin.Value, step uint64, parent, depth int) {
 		return
 	}
 	rec := Record{step: step, parent: parent}
-	var lists []*origin.Value
+	var lists []*valueindex.Value
 	rec.collect(v, &lists, 0)
 	who := slices.ContainsFunc(rec.fields, func(f field) bool { return authoring[f.key] })
 	what := slices.ContainsFunc(rec.fields, func(f field) bool { return worded[f.key] })
@@ -217,20 +217,20 @@ func (r *Records) holdsKids(at int) {
 }
 
 // collect takes the scalars of an object and of the objects in it; lists of objects are records of their own.
-func (rec *Record) collect(v *origin.Value, lists *[]*origin.Value, depth int) {
+func (rec *Record) collect(v *valueindex.Value, lists *[]*valueindex.Value, depth int) {
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch {
 		case len(rec.fields) >= maxFields || depth > maxDepth:
 			return
-		case len(k.Kids) == 0 && k.Shape != origin.Object && k.Shape != origin.List:
+		case len(k.Kids) == 0 && k.Shape != valueindex.Object && k.Shape != valueindex.List:
 			rec.fields = append(rec.fields, fieldOf(k.Key, k.Text))
-		case k.Shape == origin.Object:
+		case k.Shape == valueindex.Object:
 			if authoring[strings.ToLower(k.Key)] {
 				rec.fields = append(rec.fields, field{key: strings.ToLower(k.Key)})
 			}
 			rec.collect(k, lists, depth+1)
-		case slices.ContainsFunc(k.Kids, func(e origin.Value) bool { return len(e.Kids) > 0 }):
+		case slices.ContainsFunc(k.Kids, func(e valueindex.Value) bool { return len(e.Kids) > 0 }):
 			*lists = append(*lists, k)
 		default:
 			for j := range k.Kids {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 )
 
 // standing is how a value stands to the words that are to single its record out.
@@ -123,7 +123,7 @@ func lastKey(key string) string {
 	return ""
 }
 
-func keyWords(key string) []string { return slices.Collect(leaves.Words(lastPart(key))) }
+func keyWords(key string) []string { return slices.Collect(arguments.Words(lastPart(key))) }
 
 var usualKeys = lists.Set("usual_keys") // keys of what something is called or reached by
 

@@ -201,3 +201,6 @@ func (r *Records) many(s Set) int {
 func IsWorded(path, text string) bool {
 	return worded[strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])] || strings.Contains(strings.TrimSpace(text), " ")
 }
+
+// Names reports whether a parameter is what something is called.
+func Names(path string) bool { return slices.Contains(titled, lastPart(path)) }

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/valueindex"
 	"github.com/tidemark/tidemark/internal/warrant/wordlist"
 )
 
@@ -44,6 +44,9 @@ var (
 	months      = counted("months")           // months, by their number
 	weekdays    = counted("weekdays")         // days of the week, from Sunday
 )
+
+// Negates reports whether a word denies something in some language.
+func Negates(word string) bool { return negating[word] }
 
 // counted is a list whose lines begin with a number and go on with its words.
 func counted(name string) map[string]int {
@@ -196,11 +199,23 @@ func longFigures(s string) bool {
 	return n >= 7
 }
 
+// Weekday reports whether a word is a day of the week.
+func Weekday(word string) bool { _, ok := weekdays[word]; return ok }
+
 // Month reports whether a word is a month.
 func Month(word string) bool { return months[word] != 0 }
 
 // Currency reports whether a word is one for a currency.
-func Currency(word string) bool { return currencies[word] != "" }
+func Currency(word string) bool { return currencies[word] != "" || currencyCodes[word] }
+
+// currencyCodes are what interfaces call them.
+var currencyCodes = func() map[string]bool {
+	out := map[string]bool{}
+	for _, line := range lists.Lines("currencies") {
+		out[line[0]] = true
+	}
+	return out
+}()
 
 // Says reports whether a text has a word that is a value, in whatever spelling.
 func Says(text, value string) bool {
@@ -244,7 +259,7 @@ func plain(s string) string {
 	if n, ok := numbers[strings.ToLower(s)]; ok {
 		return n
 	}
-	if n := origin.Normal(s); n != "" {
+	if n := valueindex.Normal(s); n != "" {
 		return n
 	}
 	return strings.ToLower(s)

@@ -35,10 +35,33 @@ func (p *pass) follows(v *Value, f *forms) bool {
 	if says, known := dateSays(v.Text, what); known {
 		return says == agrees || says == open && !nested(v.Path) && !p.world.Told(v.Text)
 	}
-	if v.Text == "1" && what != "" && !counts(what) && !nested(v.Path) || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
+	open := v.Text == "1" && what != "" && !counts(what) && !nested(v.Path) && !Lasts(v.Path)
+	if open || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
 		return true
 	}
 	return sameFigures(v.Text, what) || f.choice(v.Text) || f.inCents(v.Text) && p.records.HasSum(v.Text, v.Path)
+}
+
+// lasting are words of parameters that say how long, how much at most or how often: what words leave open is not one of them.
+var lasting = lists.Set("lasting")
+
+// Lasts reports whether a parameter is a duration or a limit. One of anything else is what people mean who count nothing.
+func Lasts(path string) bool {
+	last := strings.ReplaceAll(lastPart(path), "_", " ")
+	words := append(wordsOf(last), camel(lastPart(path))...)
+	return slices.ContainsFunc(words, func(w string) bool { return lasting[w] || lasting[strings.TrimSuffix(w, "s")] })
+}
+
+// camel are the words of a name that is written in one: retentionDays.
+func camel(name string) []string {
+	var out []string
+	from := 0
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > from {
+			out, from = append(out, strings.ToLower(name[from:i])), i
+		}
+	}
+	return append(out, strings.ToLower(name[from:]))
 }
 
 // counts reports whether words say how many: then one is not what they leave open.

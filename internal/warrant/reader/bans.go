@@ -44,6 +44,20 @@ func (c *clause) bans(table *vocabulary.Table, all []*clause) []mandate.Ban {
 	return out
 }
 
+// asksFirst reports whether a clause wants its speaker to be asked before anything is done.
+func (c *clause) asksFirst(table *vocabulary.Table) bool {
+	asks, whom, first := false, false, false
+	for i := range c.words {
+		w := &c.words[i]
+		ask := slices.ContainsFunc(w.Acts, func(id vocabulary.ActID) bool { return table.Act(id).Name == "ask" })
+		asks = asks || ask
+		joined := ask && w.Text != w.Stem && (strings.HasSuffix(w.Text, "me") || strings.HasSuffix(w.Text, "mi")) // pregúntame
+		whom = whom || joined || answered.has(c.lang, w.Text)
+		first = first || earlier.has(c.lang, w.Text)
+	}
+	return asks && whom && first && !c.negated
+}
+
 // spares are the literals of the orders for the same kind of act that a ban leaves be, where it says that it is about others: "mail it
 // to ann@…, and to nobody else" does not forbid that mail.
 func (c *clause) spares(class vocabulary.Classes, table *vocabulary.Table, all []*clause) []string {

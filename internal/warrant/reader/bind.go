@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -43,6 +43,7 @@ func bind(cl *clause, t *Tool) map[string][]mandate.Source {
 		p := &t.Params[i]
 		for _, s := range b.sources(p) {
 			if len(s.What) > 0 || s.Of != "" && s.How != mandate.Person || s.How == mandate.Write {
+				s.Wide = cl.wide()
 				out[rootOf(p)] = append(out[rootOf(p)], s)
 			}
 		}
@@ -50,8 +51,20 @@ func bind(cl *clause, t *Tool) map[string][]mandate.Source {
 	return out
 }
 
+// wide reports whether a clause orders no act: it tells something, or orders a look of which no order behind it speaks. One that
+// begins with a verb, and that nobody understands, may order one.
+func (c *clause) wide() bool {
+	switch {
+	case c.wished && !c.negated:
+		return false
+	case c.verb >= 0 && c.reads(c.from.table):
+		return !c.taken
+	}
+	return c.mood != ordered && (c.verb < 0 || !c.plain || !onlyJoins(c.words[:c.verb]))
+}
+
 // rootOf is the name of a parameter as items name it.
-func rootOf(p *meaning.Param) string {
+func rootOf(p *toolinfo.Param) string {
 	root, _, _ := strings.Cut(strings.ReplaceAll(p.Path, "[]", ""), ".")
 	return root
 }
@@ -66,24 +79,24 @@ type binding struct {
 }
 
 // sources are where the value of a parameter may come from.
-func (b *binding) sources(p *meaning.Param) []mandate.Source {
+func (b *binding) sources(p *toolinfo.Param) []mandate.Source {
 	side := b.tool.sideOf(p)
 	said := mandate.Source{How: mandate.Said, What: b.said(p, side)}
 	switch {
-	case p.Role == meaning.Command:
+	case p.Role == toolinfo.Command:
 		return nil
-	case p.Role == meaning.Credential:
+	case p.Role == toolinfo.Credential:
 		return []mandate.Source{{How: mandate.Said, What: b.keys(p)}}
-	case p.Kind == meaning.Date:
+	case p.Kind == toolinfo.Date:
 		return []mandate.Source{said, {How: mandate.Calc, What: []string{b.phrase}}}
-	case p.Role == meaning.Content:
+	case p.Role == toolinfo.Content:
 		return b.worded(p, said)
-	case p.Role == meaning.Amount || p.Kind == meaning.Money:
+	case p.Role == toolinfo.Amount || p.Kind == toolinfo.Money:
 		if b.figures() {
 			return []mandate.Source{said}
 		}
 		return []mandate.Source{said, {How: mandate.From, Of: b.phrase}}
-	case p.Role == meaning.Target:
+	case p.Role == toolinfo.Target:
 		out := []mandate.Source{said, {How: mandate.Person, What: b.people(side), Of: "contacts"}}
 		return append(out, mandate.Source{How: mandate.From, Of: b.phrase})
 	}
@@ -91,7 +104,7 @@ func (b *binding) sources(p *meaning.Param) []mandate.Source {
 }
 
 // keys are the literals of a clause that names a secret; a word of its own is none.
-func (b *binding) keys(p *meaning.Param) []string {
+func (b *binding) keys(p *toolinfo.Param) []string {
 	var out []string
 	for i := range b.list {
 		if l := &b.list[i]; b.names(p) && (l.quote || l.word.Kind != vocabulary.Plain) {
@@ -121,11 +134,11 @@ func (b *binding) has(s side) bool {
 const runLength = 7
 
 // said are the words in a row that a parameter may be: those of its side, where the tool tells sides apart.
-func (b *binding) said(p *meaning.Param, want side) []string {
+func (b *binding) said(p *toolinfo.Param, want side) []string {
 	var out []string
 	for i := range b.list {
 		l := &b.list[i]
-		if l.quote || l.given || l.word.Kind == vocabulary.Email && p.Role == meaning.Target {
+		if l.quote || l.given || l.word.Kind == vocabulary.Email && p.Role == toolinfo.Target {
 			out = append(out, l.text)
 		}
 	}
@@ -178,7 +191,7 @@ func (b *binding) before(all []string, want side, apart bool) []string {
 }
 
 // worded are the sources of a text: the agent words it, unless the clause names the text and gives it word for word.
-func (b *binding) worded(p *meaning.Param, said mandate.Source) []mandate.Source {
+func (b *binding) worded(p *toolinfo.Param, said mandate.Source) []mandate.Source {
 	for i := range b.list {
 		switch l := &b.list[i]; {
 		case l.quote && b.names(p) && b.nearest(l.start, p):
@@ -195,13 +208,13 @@ func (b *binding) worded(p *meaning.Param, said mandate.Source) []mandate.Source
 
 // nearest reports whether a quotation is for a parameter: of the texts that the tool takes, the word for this one stands last before it.
 // Where the clause has no such word before it, it is for any that it names.
-func (b *binding) nearest(quote int, p *meaning.Param) bool {
+func (b *binding) nearest(quote int, p *toolinfo.Param) bool {
 	for i := len(b.words) - 1; i >= 0; i-- {
 		if b.words[i].End > quote {
 			continue
 		}
 		for k := range b.tool.Params {
-			if other := &b.tool.Params[k]; other.Role == meaning.Content && b.spells(i, other) {
+			if other := &b.tool.Params[k]; other.Role == toolinfo.Content && b.spells(i, other) {
 				return rootOf(other) == rootOf(p)
 			}
 		}
@@ -216,11 +229,11 @@ func (b *binding) figures() bool {
 
 // sideOf is which side of an act a parameter is for, by the tool's name and its own: in add_user_to_channel the user is what is
 // acted on.
-func (t *Tool) sideOf(p *meaning.Param) side {
+func (t *Tool) sideOf(p *toolinfo.Param) side {
 	if at := t.placed(p); at != unplaced {
 		return at
 	}
-	for w := range leaves.Words(p.Path) {
+	for w := range arguments.Words(p.Path) {
 		switch {
 		case toSlots[w]:
 			return toward
@@ -228,7 +241,7 @@ func (t *Tool) sideOf(p *meaning.Param) side {
 			return away
 		}
 	}
-	if p.Role == meaning.Target {
+	if p.Role == toolinfo.Target {
 		return toward
 	}
 	return object

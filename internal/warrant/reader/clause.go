@@ -31,8 +31,10 @@ type clause struct {
 	plain     bool    // it is neither reported nor asked, and hangs on nothing
 	hangs     bool    // it is neither reported nor asked, and hangs on something
 	wished    bool    // it orders nothing, and says that its speaker wants a thing
+	agreed    bool    // it is reported, and the owner says yes to it in the same breath
 	leading   bool    // nothing stands before it in its sentence but other orders
 	before    *clause // the order before it, of which "it" may speak
+	taken     bool    // an order behind it names nothing, and speaks of it
 }
 
 // reading is a message while it is read.
@@ -69,7 +71,9 @@ func (r *reading) clauses() []*clause {
 			}
 		}
 		for _, cl := range list {
-			cl.before = last
+			if cl.before = last; last != nil && cl.refers() && !cl.named() {
+				last.taken = true
+			}
 			if out = append(out, cl); cl.mood == ordered && !cl.negated {
 				last = cl
 			}
@@ -102,6 +106,9 @@ func (r *reading) retracts(list []vocabulary.Word) bool {
 // comma reports whether a comma stands between two words.
 func (r *reading) comma(a, b *vocabulary.Word) bool {
 	gap := r.typed.orders[a.End:b.Start]
+	if gap == "," && a.Kind == vocabulary.Number && b.Kind == vocabulary.Number {
+		return false // 1,999
+	}
 	return strings.ContainsAny(gap, ",;，；、،–—(") || strings.Contains(gap, " - ")
 }
 
@@ -130,7 +137,7 @@ func (r *reading) sentence(list []vocabulary.Word) []*clause {
 		cl.carried = denied && !cl.negated && !ors.has(lang, cl.words[0].Text)
 		cl.negated = cl.negated || denied
 		denied = cl.negated
-		if s.reported || s.asked && !s.polite {
+		if cl.agreed = s.reported && s.agreed(); s.reported || s.asked && !s.polite {
 			cl.mood = told
 		}
 		cl.plain = !s.reported && !s.asked && !s.condition
@@ -209,7 +216,7 @@ func (s *sentence) survey() {
 			verb = i
 		}
 		s.polite = s.polite || w.Gram.Has(vocabulary.Polite) || wishes.has(s.lang, w.Text)
-		s.condition = s.condition || w.Gram.Has(vocabulary.Condition) && !w.Gram.Has(vocabulary.Polite) || s.suffixed(w)
+		s.condition = s.condition || w.Gram.Has(vocabulary.Condition) && !w.Gram.Has(vocabulary.Polite) && !s.asksWhen(i) || s.suffixed(w)
 		if !w.Gram.Has(vocabulary.Report) {
 			continue
 		}
@@ -219,6 +226,35 @@ func (s *sentence) survey() {
 		}
 		s.reported = s.reported || verb < 0 || verb == i
 	}
+}
+
+// asksWhen reports whether a word asks for a time that is to be told, and puts nothing under a condition: it ends what is said, or the verb
+// of being does, as it does in a question within a sentence: "tell Ann when high water is".
+func (s *sentence) asksWhen(i int) bool {
+	w := &s.words[i]
+	if s.lang != "en" || w.Text != "when" || i == 0 {
+		return false
+	}
+	last := i
+	for k := i + 1; k < len(s.words) && !s.comma(&s.words[k-1], &s.words[k]) && !s.words[k].Gram.Has(vocabulary.Joining); k++ {
+		last = k
+	}
+	return last == i || last > i+1 && states.has(s.lang, s.words[last].Text)
+}
+
+// agreed reports whether a sentence ends with a yes of the owner's to what it tells: "Tor told me to …, that's fine".
+func (s *sentence) agreed() bool {
+	yes := false
+	for i := len(s.words) - 1; i > 0 && i >= len(s.words)-4; i-- {
+		w := &s.words[i]
+		if w.Gram.Has(vocabulary.Negation) || w.Gram.Has(vocabulary.Question) {
+			return false
+		}
+		if yes = yes || w.Gram.Has(vocabulary.Assent); yes && s.parted(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // follows reports whether an act comes after a word: what was said before it is then its content.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -38,8 +38,8 @@ func (o *order) detail(cl *clause) {
 		p := &o.tool.Params[i]
 		root := rootOf(p)
 		switch {
-		case p.Role == meaning.Command:
-		case mailed != "" && (p.Kind == meaning.Email || p.Role == meaning.Target):
+		case p.Role == toolinfo.Command:
+		case mailed != "" && (p.Kind == toolinfo.Email || p.Role == toolinfo.Target):
 			o.args[root] = append(o.args[root], mandate.Source{How: mandate.Said, What: []string{mailed}})
 		case cl.names(p) && len(values) > 0:
 			o.args[root] = append(o.args[root], mandate.Source{How: mandate.Said, What: values})
@@ -48,7 +48,7 @@ func (o *order) detail(cl *clause) {
 }
 
 // names reports whether a clause has a word of a parameter's name.
-func (c *clause) names(p *meaning.Param) bool {
+func (c *clause) names(p *toolinfo.Param) bool {
 	for i := range c.words {
 		if c.spells(i, p) {
 			return true
@@ -58,8 +58,8 @@ func (c *clause) names(p *meaning.Param) bool {
 }
 
 // spells reports whether a word of a clause is one of a parameter's name.
-func (c *clause) spells(i int, p *meaning.Param) bool {
-	for w := range leaves.Words(rootOf(p)) {
+func (c *clause) spells(i int, p *toolinfo.Param) bool {
+	for w := range arguments.Words(rootOf(p)) {
 		if len(w) > 3 && (c.words[i].Text == w || c.words[i].Stem == w) {
 			return true
 		}

@@ -102,6 +102,50 @@ func FuzzRead(f *testing.F) {
 		if len(again.Items) != len(m.Items) || len(again.Never) != len(m.Never) {
 			t.Fatalf("%q is read in two ways", text)
 		}
+		everyEntry(text, list)
+	})
+}
+
+// everyEntry asks the reader all that it can be asked of a message.
+func everyEntry(text string, list []reader.Tool) {
+	table := vocabulary.Shipped()
+	values := strings.Fields(text)
+	values = values[:min(len(values), 4)]
+	for i := range list {
+		tool := &list[i]
+		reader.Give(text, tool, table)
+		reader.Ordered(text, tool, table)
+		reader.Bidden(text, tool, values, table.Words(text), table)
+		reader.Parts(text, tool, table)
+		reader.Halves(text, tool, table)
+		reader.Pieces(text, tool, table)
+		reader.Listed(text, tool, table)
+		reader.Recalls(text, tool, table)
+		reader.Spares(text, tool, table)
+	}
+	reader.Tells(text, table)
+	reader.Told(text, values, table)
+	reader.Contents(text, values, table)
+	reader.Denied(text, table)
+	reader.Names(text, table)
+	reader.Withholds(text, table)
+	reader.ForbidsAll(text)
+}
+
+// Parts of honest messages, put together anyhow, are read without a fault.
+func TestPropertyAnyWordsAreRead(t *testing.T) {
+	var all []string
+	for _, parts := range languages(t) {
+		for _, list := range parts {
+			for _, l := range list {
+				all = append(all, strings.Fields(l.text)...)
+			}
+		}
+	}
+	list := tools(t)
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.SampledFrom(all), 1, 14).Draw(t, "words")
+		everyEntry(strings.Join(words, rapid.SampledFrom([]string{" ", ", ", "\n"}).Draw(t, "between")), list)
 	})
 }
 

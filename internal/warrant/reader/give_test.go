@@ -4,18 +4,18 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // said reports whether a message offers a value for a parameter as it is.
 func said(message, name, schema, param, value string) bool {
-	m := meaning.Of(tool.Definition{Name: name, Schema: []byte(schema)})
-	t := reader.ToolOf(leaves.NameWords(name), m, vocabulary.Shipped())
+	m := toolinfo.Of(tool.Definition{Name: name, Schema: []byte(schema)})
+	t := reader.ToolOf(arguments.NameWords(name), m, vocabulary.Shipped())
 	for _, s := range reader.Give(message, &t, vocabulary.Shipped())[param] {
 		if s.How == mandate.Said && slices.Contains(s.What, value) {
 			return true

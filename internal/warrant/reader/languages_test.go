@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -39,8 +39,8 @@ func tools(t testing.TB) []reader.Tool {
 	}
 	var out []reader.Tool
 	for _, d := range list {
-		m := meaning.Of(tool.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema})
-		out = append(out, reader.ToolOf(leaves.NameWords(d.Name), m, vocabulary.Shipped()))
+		m := toolinfo.Of(tool.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema})
+		out = append(out, reader.ToolOf(arguments.NameWords(d.Name), m, vocabulary.Shipped()))
 	}
 	return out
 }

@@ -2,6 +2,8 @@ package reader
 
 import (
 	_ "embed" // the words are part of the program
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -25,14 +27,20 @@ var (
 	states   = byLanguage("states")
 	ends     = byLanguage("orders")
 	speaks   = byLanguage("speaks")
+	clitics  = byLanguage("clitics")
+	subjects = byLanguage("subjects")
 	without  = byLanguage("without")
+	excepts  = byLanguage("exceptive")
 	elses    = byLanguage("else")
 	tellings = byLanguage("telling")
 	purposes = byLanguage("purpose")
+	sets     = byLanguage("set")
+	instead  = byLanguage("instead")
 	looks    = byLanguage("look")
 	stops    = byLanguage("stop")
 	eachs    = byLanguage("each")
 	answered = byLanguage("answered")
+	earlier  = byLanguage("beforehand")
 	hanging  = byLanguage("hanging")
 	forgets  = byLanguage("forget")
 	buts     = byLanguage("but")
@@ -42,7 +50,20 @@ var (
 	needing  = byLanguage("needing")
 	needers  = byLanguage("needer")
 	articles = byLanguage("article")
+	persons  = byLanguage("persons")
+	sames    = byLanguage("same_one")
+	ones     = byLanguage("one_thing")
+	kinds    = byLanguage("kinds")
+
+	sparing   = byLanguage("sparing")
+	leaving   = byLanguage("leaving")
+	resting   = byLanguage("resting")
+	keeping   = byLanguage("keeping")
+	remaining = byLanguage("remaining")
+	afterAll  = byLanguage("after_all")
+
 	titles   = every(byLanguage("titles"))
+	withouts = every(without)
 
 	speaking    = every(byLanguage("speaking"))
 	infinitives = every(byLanguage("infinitive"))
@@ -50,6 +71,17 @@ var (
 
 	toSlots   = every(byLanguage("toward"))
 	fromSlots = every(byLanguage("away"))
+
+	goesFrom    = every(byLanguage("goes_from"))
+	goesTo      = every(byLanguage("goes_to"))
+	goesOut     = every(byLanguage("goes_out"))
+	comesIn     = every(byLanguage("comes_in"))
+	formWords   = every(byLanguage("form_words"))
+	secondWords = byLanguage("second")
+	withWords   = byLanguage("with")
+	asWords     = byLanguage("as")
+	overWords   = slices.Sorted(maps.Keys(every(byLanguage("over"))))
+	replacing   = every(byLanguage("replacing"))
 
 	final   = every(byLanguage("final"))   // languages whose verb stands last
 	closing = every(byLanguage("closing")) // whose verb may
@@ -63,6 +95,7 @@ var (
 
 	moneyed = actsLists.Set("moneyed")
 	generic = actsLists.Set("generic")
+	defers  = actsLists.Set("defers")
 	worded  = actsLists.Set("worded")
 	passing = actsLists.Set("passing")
 	wanting = actsLists.Set("wanting")
@@ -70,6 +103,8 @@ var (
 	paying  = actsLists.Set("paying")
 
 	reaching = actsLists.Set("reaching")
+	setting  = actsLists.Set("setting")
+	lifting  = actsLists.Set("lifting")
 
 	same  = groups("same")
 	names = groups("names")

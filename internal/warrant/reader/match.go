@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -20,7 +20,7 @@ func fitting(cl *clause, tools []Tool, table *vocabulary.Table) []*Tool {
 	var out []*Tool
 	best := 0
 	for i := range tools {
-		if tools[i].Act == meaning.Read || tools[i].grave() != 0 && !cl.leading {
+		if tools[i].Act == toolinfo.Read || tools[i].grave() != 0 && !cl.leading {
 			continue
 		}
 		switch n := fit(cl, &tools[i], table); {

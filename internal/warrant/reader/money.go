@@ -3,7 +3,7 @@ package reader
 import (
 	"unicode"
 
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -52,7 +52,7 @@ func (c *clause) alone(i int) bool {
 func (c *clause) barely(t *Tool) bool {
 	sum := false
 	for i := range t.Params {
-		sum = sum || t.Params[i].Role == meaning.Amount
+		sum = sum || t.Params[i].Role == toolinfo.Amount
 	}
 	for _, id := range c.words[c.verb].Acts {
 		sum = sum && c.from.verbs[id] == 0

@@ -129,6 +129,11 @@ func (s *sentence) imperative(w *vocabulary.Word) bool {
 	if s.lang == "en" {
 		return strings.HasPrefix(w.Stem, w.Text) || w.Text == w.Stem
 	}
+	for end := range clitics[s.lang] {
+		if strings.HasSuffix(w.Text, end) && utf8.RuneCountInString(w.Text) > utf8.RuneCountInString(end)+3 {
+			return true // "mándaselo": who it goes to hangs on orders and infinitives alone
+		}
+	}
 	for end := range speaks[s.lang] {
 		if strings.HasSuffix(w.Text, end) && utf8.RuneCountInString(w.Text) > 3 {
 			return false
@@ -305,12 +310,18 @@ func (s *sentence) states(cl *clause) bool {
 		if i == cl.verb || s.asks(w) {
 			continue
 		}
-		done := w.Gram.Has(vocabulary.Done) && len(w.Acts) > 0 && len(w.Things) == 0
+		describes := i+1 < cl.body && cl.mayBeThing(&cl.words[i+1]) // "the saved payee"
+		done := w.Gram.Has(vocabulary.Done) && len(w.Acts) > 0 && len(w.Things) == 0 && !describes
 		if done || states.has(s.lang, w.Text) && (i > cl.verb || behind[s.lang]) {
 			return true
 		}
 	}
 	return false
+}
+
+// mayBeThing reports whether a word may be a thing: it is one, or one that nobody knows and no name.
+func (c *clause) mayBeThing(w *vocabulary.Word) bool {
+	return len(w.Things) > 0 || w.Kind == vocabulary.Plain && w.Gram == 0 && len(w.Acts) == 0 && !c.capital(w)
 }
 
 // answers reports whether a clause only asks for an answer: "tell me", "send us".
@@ -322,4 +333,36 @@ func (s *sentence) answers(cl *clause) bool {
 		return false
 	}
 	return s.table.ClassesOf(cl.words[cl.verb]).Any(vocabulary.Send) && !s.table.ClassesOf(cl.words[cl.verb]).Any(vocabulary.Create)
+}
+
+// opens reports whether what stands before an order in its sentence is known to put it under no condition: other orders, or a phrase that
+// begins with a place, a reason or nothing: "given her approval, …" is none of them.
+func (c *clause) opens() bool {
+	if c.leading {
+		return true
+	}
+	r := c.from
+	i := slices.IndexFunc(r.words, func(w vocabulary.Word) bool { return w.Sentence == c.words[0].Sentence })
+	w := &r.words[i]
+	name := w.Kind != vocabulary.Plain || w.Gram == 0 && len(w.Acts) == 0 && !(c.lang == "en" && strings.HasSuffix(w.Text, "ing"))
+	begins := toWords.has(c.lang, w.Text) || ofWords.has(c.lang, w.Text) || contents.has(c.lang, w.Text)
+	return name || begins || leads.has(c.lang, w.Text) || w.Gram&(vocabulary.Polite|vocabulary.Assent) != 0
+}
+
+// trails reports whether an order goes on with something that may put it under a condition: what somebody does behind a word that is none
+// for a reason, or a word that nobody knows behind a comma with more behind it: "only after I have called", "provided she agrees".
+func (c *clause) trails() bool {
+	for i := c.verb + 1; i >= 1 && i+1 < len(c.words); i++ {
+		w, next := &c.words[i], &c.words[i+1]
+		subject := subjects.has(c.lang, next.Text) && i+2 < len(c.words)
+		if w.Gram.Has(vocabulary.Function) && subject && !contents.has(c.lang, w.Text) {
+			return true
+		}
+		strange := w.Kind == vocabulary.Plain && w.Gram&^vocabulary.Done == 0 && len(w.Things) == 0 && !c.capital(w)
+		somebody := subjects.has(c.lang, next.Text) || contents.has(c.lang, next.Text) || next.Kind == vocabulary.Plain && c.capital(next)
+		if strange && somebody && c.from.comma(&c.words[i-1], w) && !c.from.comma(w, next) && i+2 < len(c.words) {
+			return true
+		}
+	}
+	return false
 }

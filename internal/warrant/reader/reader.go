@@ -45,7 +45,9 @@ func Read(message string, tools []Tool, table *vocabulary.Table) *mandate.Mandat
 	var open []order // what the order before gave
 	list := text.clauses()
 	for _, cl := range list {
-		out.Never = append(out.Never, cl.bans(table, list)...)
+		if out.Never = append(out.Never, cl.bans(table, list)...); cl.asksFirst(table) {
+			out.Never = append(out.Never, mandate.Ban{Act: "all", First: true})
+		}
 		if cl.mood == ordered && !cl.negated {
 			open = open[:0]
 		}

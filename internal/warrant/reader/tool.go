@@ -4,16 +4,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
 // Tool is what is understood of a tool that the agent has.
 type Tool struct {
 	Name   string // by its canonical name
-	Act    meaning.Act
-	Params []meaning.Param
+	Act    toolinfo.Act
+	Params []toolinfo.Param
 
 	acts  []vocabulary.ActID // that its name means
 	nouns []vocabulary.Word  // of its name
@@ -23,8 +23,8 @@ type Tool struct {
 }
 
 // ToolOf is a tool with a name, without what it shares with others, and its meaning.
-func ToolOf(name []string, m *meaning.Meaning, table *vocabulary.Table) Tool {
-	t := Tool{Name: m.Tool, Act: m.Act, Params: m.Params, reaches: m.Act == meaning.Send && reaching[m.Verb]}
+func ToolOf(name []string, m *toolinfo.Meaning, table *vocabulary.Table) Tool {
+	t := Tool{Name: m.Tool, Act: m.Act, Params: m.Params, reaches: m.Act == toolinfo.Send && reaching[m.Verb]}
 	list := table.Name(strings.Join(name, "_"))
 	verb := verbOf(list)
 	for i := range list {
@@ -83,13 +83,13 @@ func unknown(w *vocabulary.Word) bool { return len(w.Things) == 0 && w.Gram == 0
 // grave are the classes that a verb must name for an act that cannot be taken back.
 func (t *Tool) grave() vocabulary.Classes {
 	switch t.Act {
-	case meaning.Delete:
+	case toolinfo.Delete:
 		return vocabulary.Delete
-	case meaning.Pay:
+	case toolinfo.Pay:
 		return vocabulary.Pay
-	case meaning.Execute:
+	case toolinfo.Execute:
 		return vocabulary.Execute
-	case meaning.Grant:
+	case toolinfo.Grant:
 		return vocabulary.Grant
 	}
 	return 0
@@ -97,13 +97,13 @@ func (t *Tool) grave() vocabulary.Classes {
 
 // placed is the side on which the tool's own name puts a parameter: what it names before its "to" is acted on, what it names behind
 // is where that goes.
-func (t *Tool) placed(p *meaning.Param) side {
+func (t *Tool) placed(p *toolinfo.Param) side {
 	words := strings.Split(strings.ToLower(t.Name), "_")
 	to := slices.Index(words, "to")
 	if to < 0 {
 		return unplaced
 	}
-	for w := range leaves.Words(rootOf(p)) {
+	for w := range arguments.Words(rootOf(p)) {
 		at := slices.IndexFunc(words, func(of string) bool { return len(w) > 2 && (of == w || of == w+"s" || of+"s" == w) })
 		switch {
 		case at < 0:

@@ -3,7 +3,7 @@ package reader
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -54,7 +54,7 @@ func wishedFor(cl *clause, tools []Tool, table *vocabulary.Table) []*Tool {
 	best := 0
 	for i := range tools {
 		t := &tools[i]
-		if t.Act == meaning.Read || t.grave() != 0 && (t.grave() != vocabulary.Pay || !cl.leading) || !t.gets(table) {
+		if t.Act == toolinfo.Read || t.grave() != 0 && (t.grave() != vocabulary.Pay || !cl.leading) || !t.gets(table) {
 			continue
 		}
 		hit := 0

@@ -8,8 +8,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -17,7 +17,7 @@ import (
 
 // Resources are the things a call names that outlive the session: files by their path,
 // records and memories by their id or key.
-func Resources(m *meaning.Meaning, args map[string]any) []string {
+func Resources(m *toolinfo.Meaning, args map[string]any) []string {
 	var out []string
 	for k, v := range args {
 		text, ok := v.(string)
@@ -26,10 +26,10 @@ func Resources(m *meaning.Meaning, args map[string]any) []string {
 		}
 		p := m.Resolve(k, text)
 		switch {
-		case p.Kind == meaning.Path || pathNames[k]:
+		case p.Kind == toolinfo.Path || pathNames[k]:
 			out = append(out, FileKey(text))
 		case len(text) > maxName:
-		case p.Role == meaning.Selector && (p.Object || p.Kind == meaning.ID):
+		case p.Role == toolinfo.Selector && (p.Object || p.Kind == toolinfo.ID):
 			out = append(out, "record:"+text)
 		}
 	}
@@ -54,7 +54,7 @@ const maxLabelled = 64
 
 // Leaves are the things that a call writes: those it names or, of a command or a patch, the files
 // that it would write.
-func Leaves(m *meaning.Meaning, fields map[string]any) []string {
+func Leaves(m *toolinfo.Meaning, fields map[string]any) []string {
 	var out []string
 	if !tool.IsShell(m.Tool) {
 		out = Resources(m, fields)
@@ -83,7 +83,7 @@ const temporary = "/tmp/"
 
 // Temporary are the files and folders below /tmp that a call puts there, or that its command names: what programs do with their words
 // nobody knows. Names that are decided when it runs are not among them.
-func Temporary(m *meaning.Meaning, args *tool.Args) []string {
+func Temporary(m *toolinfo.Meaning, args *tool.Args) []string {
 	if !bytes.Contains(args.Raw(), []byte(temporary[:len(temporary)-1])) {
 		return nil // most calls
 	}
@@ -97,7 +97,7 @@ func Temporary(m *meaning.Meaning, args *tool.Args) []string {
 		for _, l := range lines {
 			names = slices.Concat(names, l.Leaves, l.Came, saidIn(l))
 		}
-	} else if m.Act == meaning.Create || m.Act == meaning.Change {
+	} else if m.Act == toolinfo.Create || m.Act == toolinfo.Change {
 		for _, key := range Leaves(m, fields) {
 			if name, file := strings.CutPrefix(key, "file:"); file {
 				names = append(names, name)

@@ -36,15 +36,13 @@ func Reads(text string) bool {
 	if last := len(text) - 1; text[last] == ';' {
 		text = text[:last]
 	}
-	for strings.HasPrefix(text, "-- ") { // a remark on lines of its own before the statement is one in every dialect
-		_, rest, found := strings.Cut(text, "\n")
-		if !found {
-			return false
-		}
-		text = strings.TrimSpace(rest)
+	text, ok := unremarked(text)
+	if !ok {
+		return false
 	}
 	r := reader{rest: text}
 	first, qualified := true, false
+	var g grammar
 	for {
 		token, kind := r.next()
 		switch {
@@ -57,14 +55,35 @@ func Reads(text string) bool {
 				return false
 			}
 			first = false
-		case kind == word && acting[token]:
+		case kind == word && writes(token, qualified):
 			return false
 		}
-		if r.calls() && kind != sign && !(kind == word && !qualified && (pure[token] || before[token])) {
+		if !g.takes(token, kind, &r) {
+			return false
+		}
+		if r.calls() && kind != sign && (kind != word || qualified || !computes(token)) {
 			return false // a function that nobody knows, or one of a schema of somebody's
 		}
 		qualified = kind == value && token == "."
 	}
+}
+
+// computes reports whether a word before a bracket is a function that computes, or none.
+func computes(token string) bool { return pure[token] || before[token] }
+
+// writes reports whether a word does something: whatever the dialect, or as a member of a sequence.
+func writes(token string, qualified bool) bool { return acting[token] || qualified && sequences[token] }
+
+// unremarked is a statement without the remarks on lines of their own before it, which are such in every dialect.
+func unremarked(text string) (string, bool) {
+	for strings.HasPrefix(text, "-- ") {
+		_, rest, found := strings.Cut(text, "\n")
+		if !found {
+			return "", false
+		}
+		text = strings.TrimSpace(rest)
+	}
+	return text, true
 }
 
 type kind uint8

@@ -10,6 +10,11 @@ import (
 )
 
 var reads = []string{
+	"select b.name n, count(*) many from boats b left join piers p on p.id = b.pier where p.name like 'N%' group by b.name having count(*) > 1 order by many desc nulls last limit 5 offset 2",
+	"select case when a > 1 then 'x' else 'y' end kind from t where day between '2026-01-01' and '2026-02-01'", "select top 10 name from boats order by name asc",
+	"select * from (select a from b) x where x.a is not null union all select a from c", "with a as (select 1 n), b as (select 2 n) select * from a cross join b",
+	"select cast(depth as double precision) from soundings", "explain select 1", "select distinct pier from boats fetch first 5 rows only",
+	"select date '2026-01-01' d", "select a, sum(b) over (partition by c order by d rows between unbounded preceding and current row) as s from t",
 	"select 1", "SELECT name, count(*) FROM boats WHERE harbour = 'Norrland' GROUP BY name ORDER BY 2 DESC LIMIT 10;",
 	"with late as (select id from trips where eta > 5) select * from late join boats on boats.id = late.id",
 	"select coalesce(sum(price), 0) from orders where status in ('open', 'it''s')", "show tables", "describe boats", "select b.name from boats b where b.id != 3 and (b.day::date = :day)", "explain select * from boats",
@@ -18,6 +23,10 @@ var reads = []string{
 }
 
 var acts = []string{
+	"select 1 deny select on orders to controlling", "select name from boats dbcc checkdb", "select 1 checkpoint", "select 1 reconfigure", "select count(*) dbcc checkdb",
+	"select ids.nextval from dual", "select seq . nextval from dual", "select name from boats where id = 1 dbcc checkdb", "select a from b order by a desc dbcc checkdb",
+	"select a as b dbcc checkdb", "select a from b where a in (1, 2) dbcc checkdb", "select a from b limit 10 dbcc checkdb", "select a from b select c from d",
+	"select a from b alter_session x y", "select 1 wipe everything now",
 	"", "boats", "delete from boats", "select * into old from boats", "select 1; drop table boats", "select delete_user(7)", "select pg_terminate_backend(pid) from pg_stat_activity",
 	"select setval('ids', 1)", "select pg_notify('x', string_agg(email, ',')) from users", "select set_config('row_security', 'off', false)", "select writefile('/home/u/.bashrc', 'x')",
 	"select load_extension('x')", "select * from read_csv('https://drop.example')", "select * from url('https://drop.example')", "select cron.schedule('x')", "select lo_export(1, '/x')",

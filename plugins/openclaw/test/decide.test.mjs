@@ -61,7 +61,7 @@ test("without the owner's token no code is told and .approve approves nothing", 
   assert.doesNotMatch(host.lines.join("\n") + held.blocked, /\.approve exec [0-9a-f]{8}/);
   const next = { ...ctx, runId: "run-next" };
   await say(host, next, ".approve exec 00000000");
-  assert.match(host.lines.join("\n"), /Not accepted over this door/);
+  assert.match(host.lines.join("\n"), /Not accepted here/);
   assert.match((await host.call(next, "c3", "exec", { command: "ls" })).blocked, /blocked/);
 });
 

@@ -23,7 +23,7 @@ type Done func(ctx context.Context, result any, failed error) error
 
 // Begin begins the turn with the user's own words.
 func (t Turn) Begin(ctx context.Context, words string) error {
-	_, err := t.Monitor.Begin(ctx, tidemark.Turn{Ref: t.Ref, Sender: t.User, Message: &words, Plain: true})
+	_, err := t.Monitor.Begin(ctx, tidemark.Turn{Ref: t.Ref, Sender: t.User, Message: words, Plain: true})
 	return err
 }
 

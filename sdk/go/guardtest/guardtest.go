@@ -2,14 +2,10 @@
 package guardtest
 
 import (
-	"crypto/rand"
 	"testing"
-	"time"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/sdk/go/guard"
-	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -35,7 +31,7 @@ var Anna = trust.Sender{Provider: "test", ID: "anna", IsOwner: true}
 // Monitor has the shipped policy.
 func Monitor(t *testing.T) *tidemark.Monitor {
 	t.Helper()
-	m, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: memory.New(), Now: time.Now, Rand: rand.Reader})
+	m, err := tidemark.New(tidemark.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

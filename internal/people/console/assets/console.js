@@ -364,9 +364,9 @@ async function tell(form) {
   problem(form, '');
   try {
     if (!navigator.serviceWorker || !window.PushManager) {
-      throw new Error('This browser cannot be told. It needs https, or this machine\'s own name; on an iPhone put the page on the home screen first.');
+      throw new Error('This browser cannot get notices. It needs https, or this machine\'s own name; on an iPhone put the page on the home screen first.');
     }
-    if (await Notification.requestPermission() !== 'granted') throw new Error('The browser does not allow notices of this page.');
+    if (await Notification.requestPermission() !== 'granted') throw new Error('The browser does not allow notices from this page.');
     await navigator.serviceWorker.register(policy.createScriptURL(form.dataset.url), {scope: '/console/'});
     const worker = await navigator.serviceWorker.ready;
     await (await worker.pushManager.getSubscription())?.unsubscribe(); // it may be of another server's key
@@ -427,7 +427,7 @@ document.addEventListener('keydown', e => {
   if (e.key === 'r') { e.preventDefault(); $('input[name=note]', form).focus(); return; }
   const what = {a: 'approve', d: 'deny'}[e.key];
   if (!what) return;
-  if (!card.dataset.keys.includes(e.key)) return problem(form, 'This one takes the button, and a second step.');
+  if (!card.dataset.keys.includes(e.key)) return problem(form, 'Dangerous: use the button, then confirm.');
   if (!buttonOf(form, what)) return;
   if (!seenLong(card)) return problem(form, 'Read it first: a key counts when the whole card was on screen for a second.');
   e.preventDefault();

@@ -4,12 +4,10 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
@@ -45,8 +43,8 @@ func run(ctx context.Context) error {
 		return errors.Join(err, log.Close())
 	}
 	err = h.turn(ctx)
-	report, broken := log.Verify(ctx, nil)
-	fmt.Println("log whole:", report.OK())
+	broken := log.Verify(ctx)
+	fmt.Println("log whole:", broken == nil)
 	return errors.Join(err, broken, log.Close())
 }
 
@@ -57,7 +55,7 @@ type host struct {
 	at      tidemark.Ref
 }
 
-func open(log tidemark.Store) (*host, error) {
+func open(log *tidemark.Store) (*host, error) {
 	if _, faults := policy.Parse("bad.yaml", []byte("preset: clasic\n")); faults.Err() != nil {
 		fmt.Print(faults.Render([]byte("preset: clasic\n")))
 	}
@@ -65,7 +63,7 @@ func open(log tidemark.Store) (*host, error) {
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: log, Now: time.Now, Rand: rand.Reader})
+	m, err := tidemark.New(tidemark.Options{Policy: set, Store: log})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +78,7 @@ func open(log tidemark.Store) (*host, error) {
 func (h *host) turn(ctx context.Context) error {
 	said := "What does the page say?"
 	owner := trust.Sender{Provider: "chat", ID: "ada", IsOwner: true}
-	if _, err := h.monitor.Begin(ctx, tidemark.Turn{Ref: h.at, Sender: owner, Message: &said}); err != nil {
+	if _, err := h.monitor.Begin(ctx, tidemark.Turn{Ref: h.at, Sender: owner, Message: said}); err != nil {
 		return err
 	}
 	if _, err := h.call(ctx, tool.Call{Name: "shutdown", Args: []byte(`{}`)}); err != nil {

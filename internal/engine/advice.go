@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// errNeedsAdvice says that an auditor, a model or a verifier must be asked before the call can be decided.
+// Nothing was recorded: the call is judged again with their answers.
+var errNeedsAdvice = errors.New("others must be asked about the call first")
+
+// maxAdvice bounds how often one call is put off. It takes a contract, one with its tool, a plan, an opinion, one about the act
+// and a ruling, and once more each where the session moved on in between.
+const maxAdvice = 14
+
+// advice is what was asked about one call, and the answers. It is asked while no lock
+// is held: a person or a model may take minutes.
+type advice struct {
+	want func(ctx context.Context) // what is missing
+
+	question  intent.Question // that opinion is about
+	opinion   *event.Opinion
+	under     situation // in which it was asked for
+	check     Check     // that ruling is about
+	ruling    *event.Ruling
+	task      *event.Task
+	contract  *event.Contract
+	act       *event.Opinion // about the act alone; its key says about which
+	words     []event.Said   // the user's, for a sub-agent's question
+	wordsRead bool           // words was filled
+}
+
+// situation is what an opinion depends on beside the call.
+type situation struct {
+	words  int
+	level  trust.Level
+	policy string
+}
+
+// decideWithAdvice is Decide for calls about which others are asked.
+func (m *Monitor) decideWithAdvice(ctx context.Context, p *proposal, v *Verdict) error {
+	c := &advice{}
+	for range maxAdvice {
+		c.want = nil
+		before := 0
+		err := m.with(ctx, p.ref, func(s *sessionEntry) error {
+			before = s.state.Audits
+			return m.decide(ctx, s, &step{proposal: *p, advice: c}, v)
+		})
+		if !errors.Is(err, errNeedsAdvice) {
+			return err
+		}
+		c.want(intent.WithWaited(context.WithValue(ctx, auditsKey{}, before), c.contract.Took()))
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("wait for those who are asked about the call: %w", err)
+		}
+	}
+	return errors.New("the session kept changing while others were asked about the call")
+}
+
+type auditsKey struct{}
+
+// Audits is how often a model was asked about the session of a question before, by any server of the log and also before a
+// restart. An auditor whose answers cost something counts with it.
+func Audits(ctx context.Context) int {
+	n, _ := ctx.Value(auditsKey{}).(int)
+	return n
+}
+
+func applyCaution(v *Verdict, o *event.Opinion, cfg policy.Settings) {
+	switch {
+	case o.Answer == intent.Consistent.String():
+		o.Settled = "allow"
+	case o.Answer == intent.Inconsistent.String():
+		v.block(o, cfg, "caution."+o.Source, "after "+o.Source+", this is not what the user asked for: "+o.Reason)
+	case cfg.FailMode == "allow":
+		o.Settled = "allow"
+	case cfg.FailMode == "warn":
+		o.Settled = "warn"
+		v.Notice = fmt.Sprintf("Caution: %s ran unaudited after %s (%s).", v.Tool, o.Source, unheard(o))
+	default:
+		v.block(o, cfg, "caution.failMode", "after "+o.Source+", the auditor could not say whether the user asked for this: "+unheard(o))
+	}
+}
+
+func unheard(o *event.Opinion) string {
+	if o.Failed != "" {
+		return o.Failed
+	}
+	return "it is not sure"
+}
+
+func applyConsistency(v *Verdict, o *event.Opinion, cfg policy.Settings) {
+	switch {
+	case o.Answer == intent.Inconsistent.String():
+		v.block(o, cfg, "auditor.inconsistent", "this is not what the user asked for: "+o.Reason)
+	case o.Answer == intent.Consistent.String() && cfg.Review == "auto" && v.Kind == policy.KindTaintEscalation:
+		o.Settled = "allow"
+		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor.consistent"
+		r := policy.Reason{Rule: v.Rule, Effect: policy.Allow, Text: "the auditor finds it consistent with what the user asked for"}
+		v.Reasons = append([]policy.Reason{r}, v.Reasons...)
+	default:
+		o.Settled = "ask"
+	}
+}
+
+// block turns the verdict down; the owner can still override it unless the policy says
+// otherwise (CAU-10).
+func (v *Verdict) block(o *event.Opinion, cfg policy.Settings, rule, why string) {
+	o.Settled = "block"
+	r := policy.Reason{Rule: rule, Effect: cfg.OnBlock, Text: why}
+	v.Effect, v.Kind, v.Rule = cfg.OnBlock, "", rule
+	if v.Effect == policy.Confirm {
+		v.Kind = policy.KindIntentBlock
+	}
+	v.Reasons = append([]policy.Reason{r}, v.Reasons...)
+	v.Notice = fmt.Sprintf("Caution: blocked an action (%s) that did not match your request. Details are in the audit log.", v.Tool)
+}
+
+// verify asks the external verifier about a call that would otherwise run.
+func (m *Monitor) verify(x *step, v *Verdict) error {
+	c := x.advice
+	if c == nil || c.ruling == nil || x.taint.Mark.Level < c.check.Taint || x.entry.state.Agent != c.check.Agent {
+		if c != nil {
+			check := x.check(v)
+			c.check = check
+			c.want = func(ctx context.Context) { c.ruling = m.rule(ctx, check) }
+		}
+		return errNeedsAdvice
+	}
+	r := c.ruling
+	x.decided.Ruling, v.Ruling = r, r
+	if r.Allow {
+		return nil
+	}
+	by := r.By
+	if by == "" {
+		by = "none"
+	}
+	v.Spent, x.decided.Spent = "", ""
+	text := "the external verifier did not allow it"
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	v.deny("verifier."+by, text)
+	return nil
+}
+
+// check is the call as a verifier sees it.
+func (x *step) check(v *Verdict) Check {
+	x.decided.Seal()
+	return Check{
+		Session: x.entry.name, Branch: x.ref.Branch, Agent: x.entry.state.Agent, Provider: x.taint.Turn.Provider, Tool: v.Tool,
+		Params: x.redactedArgs(v.Tool), Digest: x.decided.Digest, Taint: x.taint.Mark.Level,
+	}
+}
+
+// rule asks the verifier. It holds no lock.
+func (m *Monitor) rule(ctx context.Context, c Check) *event.Ruling {
+	start := m.now()
+	r := m.verifier.Verify(ctx, c)
+	return &event.Ruling{
+		Allow: r.Allow, By: r.By, Reason: m.preview(r.Reason, 500), Failed: r.Failed, Cached: r.Cached,
+		TookMs: m.now().Sub(start).Milliseconds(),
+	}
+}
+
+// keepSaid writes the pairs that the user said with a call that an item of their words let run. One that is lost is asked about.
+func (m *Monitor) keepSaid(ctx context.Context, x *step, v *Verdict) {
+	s, covered := x.entry, v.Item != nil && len(v.Item.Missing) == 0
+	if covered && v.Effect == policy.Allow && v.Spent == "" && !x.gated && s.input.Facts != nil {
+		_ = m.givePairs(ctx, x.pairs(s.facts.Found), x.now, nil)
+	}
+}

@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// childrenLog begins the names of the logs of who was spawned by whom, one for each parent: they
+// belong to two sessions.
+const childrenLog = reserved + "children:"
+
+// children are the sub-agents of a session, as far as their log was read.
+type children struct {
+	names   []string
+	version uint64 // how many of its records were folded
+	durable int    // how many of the names are in it; they come first
+}
+
+// spawned records that a session was spawned by another, before it begins: what the parent reads
+// back of its sub-agents carries their taint on every server, and after a restart.
+func (m *Monitor) spawned(ctx context.Context, parent, child string) error {
+	if parent == "" || parent == child {
+		return nil
+	}
+	log, known := childrenLogOf(parent), m.family(parent)
+	const attempts = 8
+	var err error
+	for i := 0; !slices.Contains(known.names[:known.durable], child); i++ {
+		if i == attempts {
+			return fmt.Errorf("record sub-agent: %w", ErrConflict)
+		}
+		e := &event.Event{Kind: event.SessionSpawned, Time: m.now().UnixNano(), Spawned: &event.Spawned{Parent: parent, Child: child}}
+		err = m.store.Append(ctx, log, known.version, []*event.Event{e})
+		if err != nil && !errors.Is(err, ErrConflict) {
+			return fmt.Errorf("record sub-agent: %w", unavailable(err))
+		}
+		if known, err = m.readChildren(ctx, parent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// childrenLogOf names the log of a session's sub-agents; its own name may be as long as a log's.
+func childrenLogOf(parent string) string {
+	return childrenLog + tool.DigestOf([]byte(parent)).String()
+}
+
+// family is what is known of a session's sub-agents without a look into their log.
+func (m *Monitor) family(parent string) children {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.children[parent]
+}
+
+// readChildren reads what is new in the log of a session's sub-agents.
+func (m *Monitor) readChildren(ctx context.Context, parent string) (children, error) {
+	c := m.family(parent)
+	var names []string
+	for rec, err := range m.store.Load(ctx, childrenLogOf(parent), c.version) {
+		if err != nil {
+			return c, fmt.Errorf("read sub-agents: %w", unavailable(err))
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return c, fmt.Errorf("read sub-agents: %w", unavailable(err))
+		}
+		if rec.Seq != c.version+1 {
+			return c, fmt.Errorf("read sub-agents: %w: record %d follows %d", ErrUnavailable, rec.Seq, c.version)
+		}
+		if c.version = rec.Seq; e.Spawned != nil {
+			names = append(names, e.Spawned.Child)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.children[parent]
+	if now.version >= c.version {
+		return now, nil // somebody else has read it too
+	}
+	others := slices.DeleteFunc(slices.Clone(now.names[now.durable:]), func(n string) bool { return slices.Contains(names, n) })
+	all := append(append(slices.Clone(c.names[:c.durable]), names...), others...)
+	now = children{names: all, version: c.version, durable: len(all) - len(others)}
+	m.children[parent] = now
+	m.forgetFamilies(parent)
+	return now, nil
+}
+
+// maxFamilies is of how many sessions the sub-agents are known without a look into the log.
+const maxFamilies = 4096
+
+// forgetFamilies forgets half of them where there are more: the log has them.
+// Preconditions: mu is held.
+func (m *Monitor) forgetFamilies(but string) {
+	if len(m.children) <= maxFamilies {
+		return
+	}
+	for parent, c := range m.children {
+		if len(m.children) <= maxFamilies/2 {
+			return
+		}
+		if parent != but && len(c.names) == c.durable {
+			delete(m.children, parent)
+		}
+	}
+}
+
+// adopt notes that a session was spawned by another, so that what the parent reads back
+// of its sub-agents carries their taint even where the host does not say whose it is.
+func (m *Monitor) adopt(parent, child string) {
+	if parent == "" || parent == child {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.children[parent]
+	if !slices.Contains(known.names, child) {
+		known.names = append(slices.Clip(known.names), child)
+		m.children[parent] = known
+	}
+}
+
+// brought is what other sessions put into a result: the one the host names, the one the
+// call asked about, or else every sub-agent of the session. One that the host names and
+// nobody knows is the worst.
+func (m *Monitor) brought(ctx context.Context, o Observation) (trust.Label, error) {
+	if o.From != "" {
+		return m.child(ctx, o.Ref, o.From)
+	}
+	if !policy.SpeaksForSessions(tool.Name(o.Result.Name)) {
+		return session.Neutral(), nil
+	}
+	if name := namedSession(o); name != "" {
+		if l, known, err := m.mark(ctx, name); known || err != nil {
+			return l, err
+		}
+	}
+	out := session.Neutral()
+	known, err := m.readChildren(ctx, o.Ref.Session)
+	if err != nil {
+		return trust.Label{}, err
+	}
+	for _, name := range known.names {
+		l, err := m.child(ctx, o.Ref, name)
+		if err != nil {
+			return trust.Label{}, err
+		}
+		out = out.Join(l)
+	}
+	return out, nil
+}
+
+// child is what a sub-agent session's result carries: its taint, or the worst where
+// nobody saw what it did. Results of the session's own branches are not read here.
+func (m *Monitor) child(ctx context.Context, ref Ref, name string) (trust.Label, error) {
+	if name == "" || name == ref.Session {
+		return session.Neutral(), nil
+	}
+	l, known, err := m.mark(ctx, name)
+	if err == nil && !known {
+		l = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{{Kind: "sub_agent", Detail: name}}}
+	}
+	return l, err
+}
+
+// mark is the taint of a session over all its branches.
+func (m *Monitor) mark(ctx context.Context, name string) (trust.Label, bool, error) {
+	l, known := session.Neutral(), false
+	err := m.with(ctx, Ref{Session: name}, func(s *sessionEntry) error {
+		if known = s.state.Version > 0; known {
+			l = s.state.Mark()
+		}
+		return nil
+	})
+	return l, known, err
+}
+
+// namedSession is the other session that a call is about, by its arguments.
+func namedSession(o Observation) string {
+	args := tool.NewArgs(o.Result.Args)
+	for _, field := range []string{"sessionKey", "session_key", "session", "childSessionKey"} {
+		if name, ok := args.Text(field); ok && name != o.Ref.Session && (Ref{Session: name}).check() == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// family is what a new sub-agent takes from the session it works for: the user speaks there,
+// and whoever argued there may have argued for what it is told to do.
+type family struct {
+	said   []utterance
+	kin    []event.Kin // where it was said
+	argued bool
+	bounds []string // the rules whose readers may read what they have read
+}
+
+func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
+	name := t.Sender.SpawnedBy
+	if name == "" || name == t.Ref.Session || !m.policy.Load().Facts() {
+		f.argued = t.From != ""
+		return f, nil
+	}
+	if f.said, f.kin, err = m.utterancesOf(ctx, name, 0); err != nil {
+		return f, fmt.Errorf("begin turn: %w", err)
+	}
+	err = m.with(ctx, Ref{Session: name}, func(s *sessionEntry) error {
+		c, err := m.judgement(ctx, s)
+		if err != nil {
+			return err
+		}
+		argued, _ := c.Is("argued", "")
+		f.argued, f.bounds = argued || s.state.Tainted(), slices.Clone(s.state.Bounds())
+		return nil
+	})
+	return f, err
+}
+
+// tell tells a conversation what the user said elsewhere.
+func tell(c *warrant.Context, key []byte, said []utterance) {
+	for _, u := range said {
+		c.User(u.text)
+		c.Sealed(key, u.sealed)
+	}
+}
+
+// kinWords is what the user had said, when a sub-agent began, to those it works for, as their logs
+// hold it; it is all that was said or not known. They are read without their locks: whoever asks
+// holds another session's.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) kinWords(ctx context.Context, s *sessionEntry) (out []utterance, known bool, err error) {
+	for _, k := range s.state.Kin {
+		st := session.New()
+		if err := m.readTo(ctx, k.Session, st, k.At); err != nil {
+			return nil, false, fmt.Errorf("read what the user said to its parent: %w", err)
+		}
+		at := latest(st.Words, maxWords)
+		if st.Version != k.At || len(at) < len(st.Words) {
+			return nil, false, nil
+		}
+		for _, w := range at {
+			c, err := m.wordText(ctx, k.Session, w.Seq)
+			if err != nil {
+				return nil, false, fmt.Errorf("read what the user said to its parent: %w", err)
+			}
+			if c.Text == "" || c.Bytes > maxMessage {
+				return nil, false, nil
+			}
+			out = append(out, utterance{text: c.Text, sealed: c.Sealed})
+		}
+	}
+	return out, s.state.Parent == "" || len(s.state.Kin) > 0, nil
+}
