@@ -69,7 +69,9 @@ func (b *Box) Aside() []Aside {
 	if b.watch == nil {
 		return nil
 	}
+	b.watch.whole() // what is out of its place already is on its way to the list
 	b.watch.asked()
+	b.watch.whole()
 	b.watch.mu.Lock()
 	defer b.watch.mu.Unlock()
 	return slices.Clone(b.watch.aside)

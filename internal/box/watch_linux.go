@@ -242,6 +242,12 @@ func (w *watcher) asked() {
 	}
 }
 
+// whole waits until the look that goes on has listed everything that it moved.
+func (w *watcher) whole() {
+	w.looking.Lock()
+	defer w.looking.Unlock()
+}
+
 // stop ends the watch.
 func (w *watcher) stop() {
 	w.die()
