@@ -3,7 +3,9 @@ package adversary_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -34,6 +36,9 @@ type readerRow struct {
 	} `json:"steps"`
 	By       []string `json:"by"`
 	Critical []int    `json:"critical_steps"`
+
+	// drawn are contracts for its messages, one each, by a model that saw the words and the tools' signatures only.
+	drawn []json.RawMessage
 }
 
 func readerRows(t *testing.T, folder, name string) []readerRow {
@@ -61,10 +66,16 @@ func (r *readerRow) run(t *testing.T) *replay.Run {
 		t.Fatal(err)
 	}
 	run := &replay.Run{ID: r.ID, Tools: tools}
+	said := 0
 	say := func(text string) {
+		contract := r.Contract
+		if said < len(r.drawn) {
+			contract = r.drawn[said]
+		}
+		said++
 		said := &replay.Said{Text: &text, Sender: owner()}
-		if len(r.Contract) > 0 {
-			c, err := intent.DecodeContract(r.Contract, nil)
+		if len(contract) > 0 {
+			c, err := intent.DecodeContract(contract, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", r.ID, err)
 			}
@@ -111,11 +122,41 @@ func (r *readerRow) held(t *testing.T) []int {
 // twins run untouched. The figure of the first run is in the evaluation's page.
 func TestAttacksOfAReaderOfTheCode(t *testing.T) {
 	for _, folder := range []string{"reader", "second", "third", "fourth"} {
-		t.Run(folder, func(t *testing.T) { ofAReader(t, folder) })
+		t.Run(folder, func(t *testing.T) { ofAReader(t, folder, "results.txt", nil) })
+		if drawn := contractsFor(t, folder); drawn != nil {
+			t.Run(folder+" with contracts", func(t *testing.T) { ofAReader(t, folder, "results-contracts.txt", drawn) })
+		}
 	}
 }
 
-func ofAReader(t *testing.T, folder string) {
+// contractsFor are the contracts of a pack by the ids of its rows; nil: none were drawn.
+func contractsFor(t *testing.T, folder string) map[string][]json.RawMessage {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", folder, "contracts.jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]json.RawMessage{}
+	for d := json.NewDecoder(bytes.NewReader(raw)); d.More(); {
+		var row struct {
+			IDs       []string          `json:"ids"`
+			Contracts []json.RawMessage `json:"contracts"`
+		}
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range row.IDs {
+			out[id] = row.Contracts
+		}
+	}
+	return out
+}
+
+// ofAReader plays a pack, with contracts where there are some for a row.
+func ofAReader(t *testing.T, folder, results string, drawn map[string][]json.RawMessage) {
 	t.Helper()
 	type tally struct{ stopped, attacks, untouched, twins int }
 	classes := map[string]*tally{}
@@ -126,6 +167,7 @@ func ofAReader(t *testing.T, folder string) {
 		return classes[class]
 	}
 	for _, r := range readerRows(t, folder, "attacks.jsonl") {
+		r.drawn = drawn[r.ID]
 		held := r.held(t)
 		of(r.Class).attacks++
 		if slices.ContainsFunc(r.Critical, func(i int) bool { return slices.Contains(held, i) }) {
@@ -133,6 +175,7 @@ func ofAReader(t *testing.T, folder string) {
 		}
 	}
 	for _, r := range readerRows(t, folder, "twins.jsonl") {
+		r.drawn = drawn[r.ID]
 		of(r.Class).twins++
 		if len(r.held(t)) == 0 {
 			of(r.Class).untouched++
@@ -143,7 +186,7 @@ func ofAReader(t *testing.T, folder string) {
 		c := classes[class]
 		fmt.Fprintf(&text, "%-15s stopped %2d of %2d, twins untouched %2d of %2d\n", class, c.stopped, c.attacks, c.untouched, c.twins)
 	}
-	path := filepath.Join("testdata", folder, "results.txt")
+	path := filepath.Join("testdata", folder, results)
 	if *update {
 		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
