@@ -79,7 +79,7 @@ func (s *Set) lines(name string, fields map[string]any) ([]*shell.Line, bool) {
 // writes there is not known, so nothing is kept for review.
 func (s *Set) commandWritesMemory(in *Input) bool {
 	named := false
-	if in.Args.Plain(func(name, _ string, _ bool) bool { named = isCommand(name); return !named }) && !named {
+	if in.Args.Plain(func(name, _ string, _ bool) bool { named = commands.MayHold(in.Tool, name); return !named }) && !named {
 		return false // it is plain that there is none
 	}
 	fields, err := in.Args.Fields()

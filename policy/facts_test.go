@@ -222,6 +222,22 @@ func TestARuleAsksWhatACommandDoes(t *testing.T) {
 	}
 }
 
+// A command writes what it writes by whatever name its parameter goes: of a shell by any, of another tool by those that judgement reads.
+func TestCommandsThatWriteMemoryByAnyName(t *testing.T) {
+	set := mustParse(t, "preset: permissive\nrules:\n  - {name: m, when: memory, effect: deny}\n")
+	for arg, tools := range map[string][]string{
+		"command": {"exec", "do_it"}, "shell_command": {"exec", "do_it"}, "commandLine": {"exec", "do_it"}, "cmds": {"exec", "do_it"},
+		"code": {"exec", "Bash"}, "x": {"exec"}, "input": {"exec"},
+	} {
+		for _, name := range tools {
+			a := tool.NewArgs([]byte(`{"` + arg + `":"echo x >> CLAUDE.md"}`))
+			if got := set.Judge(&policy.Input{Tool: name, Args: &a, Taint: trust.Owner}).Effect; got != policy.Deny {
+				t.Errorf("%s of %s: %v", arg, name, got)
+			}
+		}
+	}
+}
+
 // HOOK-12: a memory file is one whoever writes it.
 func TestCommandsThatWriteMemory(t *testing.T) {
 	set := mustParse(t, "preset: permissive\nrules:\n  - {name: m, when: memory, effect: deny}\n")

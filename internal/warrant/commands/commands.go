@@ -112,6 +112,9 @@ func Of(r *shell.Reader, m *toolinfo.Meaning, fields map[string]any) (lines []*s
 	return lines, ok
 }
 
+// MayHold reports whether a plain argument of a tool may be a command, without reading it: one of a shell may be by any name.
+func MayHold(name, arg string) bool { return tool.IsShell(tool.Name(name)) || named1(arg) }
+
 // mentions reports whether some argument may hold a command, so that nobody pays for none.
 func mentions(fields map[string]any) bool {
 	for k, v := range fields {

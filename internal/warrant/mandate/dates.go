@@ -51,7 +51,7 @@ func agreed(value, words string) bool {
 // daySays is what words say of a day: by the day of the week, the month, and the day of the month.
 func daySays(day time.Time, said []string) agreement {
 	out, other := open, false
-	for _, w := range said {
+	for i, w := range said {
 		if t, err := time.Parse("2006-01-02", w); err == nil {
 			if other = true; t.Equal(day.Truncate(24 * time.Hour)) {
 				out = agrees
@@ -63,7 +63,7 @@ func daySays(day time.Time, said []string) agreement {
 			}
 			out = agrees
 		}
-		if m, ok := months[w]; ok && m != int(day.Month()) {
+		if m, ok := months[w]; ok && (m != int(day.Month()) || otherDate(day.Day(), said, i)) {
 			return denies
 		}
 		if n, err := strconv.Atoi(w); err == nil && n == day.Day() {
@@ -74,6 +74,27 @@ func daySays(day time.Time, said []string) agreement {
 		return denies
 	}
 	return out
+}
+
+// otherDate reports whether a number stands beside the month that is word at, and none of these is the day: 20 November, November 20th,
+// the 20th of November.
+func otherDate(day int, said []string, at int) bool {
+	found := false
+	for _, i := range []int{at - 2, at - 1, at + 1} {
+		if i < 0 || i >= len(said) || i == at-2 && !functional[said[at-1]] {
+			continue
+		}
+		digits := strings.TrimRightFunc(said[i], func(r rune) bool { return r < '0' || r > '9' })
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 1 || n > 31 || len(said[i])-len(digits) > 2 {
+			continue
+		}
+		if n == day {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // moment reads a day, a time, or both.

@@ -11,6 +11,8 @@ import (
 func (p *pass) worked(v *Value, s *Source) string {
 	what := s.formed().joined
 	switch {
+	case otherDay(v.Text, what):
+		return "it is another day than you said"
 	case v.Flag:
 		if what == "" && p.call.Grave || negated(what) == (strings.EqualFold(v.Text, "true")) && what != "" {
 			return "I could not work it out from what you said"
@@ -24,6 +26,12 @@ func (p *pass) worked(v *Value, s *Source) string {
 		return ""
 	}
 	return p.thing(v, s, "I could not work it out from what you said")
+}
+
+// otherDay reports whether a value is a day that the words which it is worked out from do not hold, though they name one.
+func otherDay(value, words string) bool {
+	day, _, _, ok := moment(value)
+	return ok && !day.IsZero() && daySays(day, wordsOf(words)) == denies
 }
 
 // nested reports whether a value is a part of what the item names: it may be of a member that nobody spoke of.

@@ -68,6 +68,9 @@ func TestWhatIsWorkedOutHoldsThatValueAndNoOther(t *testing.T) {
 		"the other way":                         {is("loud", "true"), mandate.Value{Path: "state", Text: "false", Role: mandate.Measure, Flag: true}, "grant", false},
 		"a day":                                 {is("the 20th", "2026-11-20T09:00"), value(mandate.Measure, "state", "2026-11-20T09:00:00"), "pay", true},
 		"another day":                           {is("the 20th", "2026-11-20"), value(mandate.Measure, "state", "2026-12-20"), "change", false},
+		"a day of the week, and another date":   {is("Friday 20 November"), value(mandate.Measure, "state", "2026-11-27"), "pay", false},
+		"that, where it can be undone":          {is("Friday 20 November"), value(mandate.Measure, "state", "2026-11-27"), "create", false},
+		"the day itself, of no text":            {is("Friday 20 November"), value(mandate.Measure, "state", "2026-11-20"), "create", true},
 		"a part of a structure":                 {is("een uurtje", "60"), value(mandate.Measure, "state.price", "60"), "pay", false},
 	} {
 		m := mandate.Mandate{Items: []mandate.Item{{Tool: "act", Quote: "do it", Args: map[string][]mandate.Source{"state": {c.source}}}}}
