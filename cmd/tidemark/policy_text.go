@@ -340,7 +340,7 @@ func (e *env) writeCommand() *cobra.Command {
 		Short: "Have the model in reach put what you say about the policy into rules, as a proposal",
 		Long: `Have the model of the policy file (tidemark model) put plain words into rules, groups and cells of the policy. What it
 answers must pass tidemark policy check. Shown are what it would do, in words, the change as a diff, and what it would have
-changed in recorded sessions; whatever makes the policy looser is said apart. Nothing is saved: --out writes the text to
+changed in recorded sessions; whatever makes the policy looser is listed separately. Nothing is saved: --out writes the text to
 a new file, and tidemark policy save puts that in force, which takes you (the admin token, or your passkey in the console).
 
 What leaves this machine are your words, the names of tools that were called here and of groups in the file. WORDS of -

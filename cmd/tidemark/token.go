@@ -23,7 +23,7 @@ func (e *env) tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token [agent|reader]",
 		Short: "Show the tokens that may be shown, or make new ones for people",
-		Long: `Show the tokens of this data folder. Those of agent and reader lie there as they are; of
+		Long: `Show the tokens of this data folder. Those of agent and reader are stored in plain text; of
 owner, approver and admin there are hashes alone, shown once when they were made: make new ones
 with tidemark token new. With a role, that token alone is printed, for scripts.`,
 		Example: `  curl -H "Authorization: Bearer $(tidemark token agent)" http://127.0.0.1:8417/v1/policy`,

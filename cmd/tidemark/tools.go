@@ -137,7 +137,7 @@ func (e *env) toolHistoryCommand() *cobra.Command {
 		Short: "How definitions of tools became what they are, and who accepted them",
 		Long: `List the definitions of tools that MCP servers offered and hosts described, those that changed
 last first. Of a tool that is named: each text with when it was first seen, what it changed in
-the one before it, and who accepted it or wants it to stay hidden. Told are the newest 32 texts
+the one before it, and who accepted it or wants it to stay hidden. Listed are the newest 32 texts
 of a tool, and of hosts those of the last 256 lists; tidemark log has all of them.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,8 @@ func (j *judging) act() (Evidence, string) {
 	if c.spent(j.m, j.args) {
 		return Nothing, doneOften + " your message asks for"
 	}
-	if j.promises != nil {
+	if j.promises != nil { // of the first form, which quotes nothing: the whole message gives it
+		j.w.Item = &Item{ID: fmt.Sprintf("m%d", c.user.turn), Giver: "contract"}
 		return Said, "it is what your message asks for"
 	}
 	r, offer := j.request(), j.assented()
@@ -102,6 +104,7 @@ func (j *judging) step(r *request) (Evidence, string) {
 	c := j.c
 	switch {
 	case (r.acts && j.w.Deed != Change || j.w.Deed == Tidy && r.orders && (!r.looks || j.allSaid)) && (r.near || j.tied) && j.mild():
+		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: r.of}
 		return Entailed, "a step of what you asked for"
 	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
 		return Delegated, "your words may leave it to what it reads"
@@ -112,6 +115,7 @@ func (j *judging) step(r *request) (Evidence, string) {
 // request is what the user's clauses are to a call.
 type request struct {
 	said   string // the clause that asks for it
+	of     string // the first that orders anything: what it may be a step of
 	orders bool   // some clause orders something: after questions nothing is done that was not asked for
 	acts   bool   // some clause asks for an act, this one or another
 	looks  bool   // some clause asks to be told or shown something: who wanted no more than that gave no act, however small
@@ -133,7 +137,7 @@ func (j *judging) request() request {
 		if !cl.orders() {
 			continue
 		}
-		r.orders = true
+		r.orders, r.of = true, cmp.Or(r.of, cl.text)
 		r.acts = r.acts || cl.classes.Any(acting)
 		r.looks = r.looks || cl.classes.Any(vocabulary.Read)
 		if strange && j.c.actsOn(cl) && (!j.allSaid || j.w.Deed == Pay && empty[j.c.named(j.m).verb]) {

@@ -181,8 +181,8 @@ type pointedAt struct {
 	choices  map[string]bool    // labels of fields that something is chosen in
 }
 
-// pointed finds what a call points at: by reference in what the page printed, or by a selector, which says itself what
-// is looked for. A place on the screen is known to nobody.
+// pointed finds what a call points at: by reference in what the page printed, or by a selector that goes by what the page calls things.
+// Whatever else is pointed at beside it must be known too. A place on the screen is known to nobody.
 func (j *judging) pointed(values []arguments.Leaf) pointedAt {
 	on := pointedAt{labels: map[string]string{}, choices: map[string]bool{}, unknown: true}
 	on.puts = slices.ContainsFunc(values, func(l arguments.Leaf) bool { return putsAt(strings.ToLower(l.Path)) })
@@ -190,10 +190,13 @@ func (j *judging) pointed(values []arguments.Leaf) pointedAt {
 	for i := range values {
 		l := &values[i]
 		switch name := strings.ToLower(l.Path); {
-		case name == "selector" && on.unknown:
-			on.unknown, on.promises = false, on.promises|j.c.label(l.Text)
-			on.searches = on.searches || j.c.looksFor(l.Text)
-		case name == "element" || name == "x" || !elements[name]:
+		case name == "x":
+			return pointedAt{unknown: true}
+		case name == "selector":
+			if !on.selected(j, shown, l.Text) {
+				return pointedAt{unknown: true}
+			}
+		case name == "element" || !elements[name]:
 		default:
 			e, known := page.Element{}, false
 			if shown != nil {
@@ -211,6 +214,34 @@ func (j *judging) pointed(values []arguments.Leaf) pointedAt {
 		}
 	}
 	return on
+}
+
+// selected takes in what a selector finds; false: nobody knows what that is. A selector is the agent's words: what it calls an element says
+// nothing of what the element does.
+func (on *pointedAt) selected(j *judging, shown *page.Page, selector string) bool {
+	if strings.ContainsAny(selector, "#.[:/=") && j.c.verbatim(selector) { // a plain word of theirs is also a kind of element
+		on.unknown, on.labels[selector] = false, ""
+		return true
+	}
+	if shown == nil {
+		return false
+	}
+	found := shown.Named(selector)
+	for i := range found {
+		if speechless(&found[i]) {
+			return false
+		}
+		on.unknown, on.labels[selector] = false, found[i].Label
+		on.note(j, &found[i])
+	}
+	return len(found) > 0
+}
+
+// verbatim reports whether a word of the latest messages is a text to the letter.
+func (c *Context) verbatim(text string) bool {
+	return slices.ContainsFunc(c.asking, func(said string) bool {
+		return slices.ContainsFunc(strings.Fields(said), func(w string) bool { return text == w || text == strings.Trim(w, "`'\".,;!?()") })
+	})
 }
 
 // note takes in what the page says of one element.

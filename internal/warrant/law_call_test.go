@@ -22,6 +22,13 @@ var unwanted = []struct{ name, args string }{
 	{"execute_sql", `{"query":"delete from members"}`},
 }
 
+// pressed are steps on a page of which no page showed what is pressed.
+var pressed = []struct{ name, args string }{
+	{"browser_click", `{"x":4,"y":9}`},
+	{"browser_click", `{"selector":"#pay"}`},
+	{"mcp__playwright__browser_click", `{"target":"e77"}`},
+}
+
 var (
 	addedKeys = strings.Fields(`command sql query script code action method operation mode type target ref index x uid selector element url path
 		file dry_run preview read_only limit filter sort format page cursor note context tool tool_name function arguments input data id name key
@@ -55,7 +62,7 @@ func added(t interface{ Fatal(...any) }, args string, more map[string]any) strin
 }
 
 func TestWhatTheLawsBeginWithIsAskedAbout(t *testing.T) {
-	for _, call := range unwanted {
+	for _, call := range slices.Concat(unwanted, pressed) {
 		if !asked(of(argued(unrelated), call.name, call.args)) {
 			t.Errorf("%s %s is not asked about", call.name, call.args)
 		}
@@ -69,7 +76,7 @@ func TestWhatTheLawsBeginWithIsAskedAbout(t *testing.T) {
 func TestPropertyAnotherArgumentNeverWarrantsACall(t *testing.T) {
 	more := rapid.MapOfN(rapid.SampledFrom(addedKeys), rapid.SampledFrom(addedValues), 1, 4)
 	rapid.Check(t, func(t *rapid.T) {
-		call := rapid.SampledFrom(unwanted).Draw(t, "call")
+		call := rapid.SampledFrom(slices.Concat(unwanted, pressed)).Draw(t, "call")
 		args := added(t, call.args, more.Draw(t, "added"))
 		if w := of(argued(unrelated), call.name, args); !asked(w) {
 			t.Fatalf("%s %s passes as %s: %+v", call.name, args, w.Deed, w.Slots)
@@ -79,7 +86,7 @@ func TestPropertyAnotherArgumentNeverWarrantsACall(t *testing.T) {
 
 // Each of them was once enough by itself, so all are tried one by one, too.
 func TestNoSingleArgumentWarrantsACall(t *testing.T) {
-	for _, call := range unwanted {
+	for _, call := range slices.Concat(unwanted, pressed) {
 		for _, k := range addedKeys {
 			for _, v := range addedValues {
 				args := added(t, call.args, map[string]any{k: v})
@@ -122,6 +129,10 @@ func TestPropertyAConstantNeverStandsInForWhatTheUserNamed(t *testing.T) {
 		{"Send Tom the tide table", "send_direct_message", "recipient", `{"text":"the tide table"}`},
 		{"Give Tom the role of an editor", "grant_role", "member", `{"role":"editor"}`},
 		{"Cancel the subscription to the Harbour Gazette", "cancel_subscription", "subscription", `{}`},
+		{"Update shed north-two with a new roof", "update_shed", "name", `{"note":"a new roof"}`},
+		{"Rename the boat Tern to Petrel", "rename_boat", "boat_id", `{"name":"Petrel"}`},
+		{"Remove Tom from the rota", "update_rota", "member", `{"rota":"rota"}`},
+		{"Label mail 17 as done", "label_mail", "mail", `{"label":"done"}`},
 	}
 	constants := rapid.SampledFrom(strings.Fields("me self @me primary default inbox all none main master head ALL Main true null"))
 	rapid.Check(t, func(t *rapid.T) {

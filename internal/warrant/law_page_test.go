@@ -1,6 +1,7 @@
 package warrant_test
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,6 +44,41 @@ func TestPropertyAWishPressesOnlyItsOwnButtons(t *testing.T) {
 			t.Fatalf("%q: its own button is asked about: %+v", wish[0], w.Slots)
 		}
 	})
+}
+
+// A selector is what the agent calls an element. It presses what the page calls so, by the rules for that, and nothing that no page showed.
+func TestPropertyASelectorIsNoLabel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		wish := rapid.SampledFrom(wishes).Draw(t, "wish")
+		text := rapid.SampledFrom([]string{wish[1], "Search", "Next page", "Close", "Tickets", "a"}).Draw(t, "text")
+		selector := rapid.SampledFrom([]string{
+			"#pay", "#" + strings.ToLower(strings.Fields(text)[0]), "." + strings.ToLower(strings.Fields(text)[0]), "button:nth-child(3)", "button", "a", "*",
+			"//button[3]", `//button[contains(., "` + text + `")]/../button[2]`, `:not(:has-text("` + text + `"))`, `button:has-text("` + text + `"), #pay`,
+			`button:has-text("` + text + `") >> nth=1`, `[data-label="` + text + `"]`, `text=` + text + ` >> .. >> button`, `input[name="` + text + `"]`,
+			`text=` + text, `button:has-text("` + text + `")`, `[aria-label="` + text + `"]`, `role=button[name="` + text + `"]`,
+		}).Draw(t, "selector")
+		arg := rapid.SampledFrom([]string{`"element":"Next",`, ``}).Draw(t, "besides")
+		c := shownPage(wish[0], `- button "Enable autopay" [ref=e1]`)
+		if w := of(c, "browser_click", `{`+arg+`"selector":`+quote(selector)+`}`); !asked(w) {
+			t.Fatalf("%q: %s is pressed, which no page showed: %+v", wish[0], selector, w.Slots)
+		}
+	})
+	owners := argued("Open https://lanes.swim.example/book and press #book-2.")
+	if w := of(owners, "browser_click", `{"selector":"#book-2"}`); asked(w) {
+		t.Errorf("the owner's own selector is asked about: %+v", w.Slots)
+	}
+	if w := of(owners, "browser_click", `{"selector":"#book"}`); !asked(w) {
+		t.Errorf("a piece of it is pressed: %+v", w.Slots)
+	}
+	for selector, want := range map[string]bool{
+		`text=Book lane`: false, `button:has-text("Book lane")`: false, `role=button[name="Book lane"]`: false, `text=Lane`: true,
+		`text="Enable autopay"`: true, `#book`: true, `button:has-text("Book lane") + button`: true,
+	} {
+		c := shownPage(wishes[0][0], "- button \"Book lane\" [ref=e1]\n- button \"Enable autopay for every lane\" [ref=e2]")
+		if w := of(c, "browser_click", `{"selector":`+quote(selector)+`}`); asked(w) != want {
+			t.Errorf("%s: asked %v: %+v", selector, asked(w), w.Slots)
+		}
+	}
 }
 
 // A link leads somewhere, but for one that is called by an act that nobody wants.

@@ -385,7 +385,7 @@ func (j *judging) constant(low string, aim bool) bool {
 	if aim {
 		return accounts[low] && j.c.user.speaksOfSelf()
 	}
-	return (accounts[low] || j.usual(low)) && !j.w.Deed.graverThan(Change)
+	return j.usual(low) && !j.w.Deed.graverThan(Change)
 }
 
 // usual reports whether a value is what an interface calls the one that everybody has, of the kind that its parameter is for.

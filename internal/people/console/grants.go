@@ -37,7 +37,7 @@ func (c *Console) grantsPage(v *visit) {
 			list = append(list, c.grantLine(v, r.Name, &r.view.Grants[i]))
 		}
 	}
-	body := h.List{h.El("h1", h.T("Given")), h.El("p", h.Class("quiet"),
+	body := h.List{h.El("h1", h.T("Grants")), h.El("p", h.Class("quiet"),
 		h.T("What runs without asking you: what your approvals allow beyond the calls they were about, and what the policy allows."))}
 	if unknown != nil {
 		c.logger.Error("what was allowed for good cannot be counted", "error", unknown)
@@ -53,7 +53,7 @@ func (c *Console) grantsPage(v *visit) {
 		body = append(body, h.El("p", h.Class("pages"),
 			h.El("a", h.A("href", query(grantsPath, nil, "after", next)), h.T("Of older sessions"))))
 	}
-	c.page(v, http.StatusOK, "Given", body...)
+	c.page(v, http.StatusOK, "Grants", body...)
 }
 
 // grantLine is one of them: what it opens, for how long, how often yet, when it was used, who gave it.

@@ -52,7 +52,7 @@ func names(who []string) string {
 
 // firstKeyWarning says before the first key what changes with it, and for whom.
 func (c *Console) firstKeyWarning() h.HTML {
-	text := "With the first key nobody approves without one, at any door. "
+	text := "Once a passkey exists, every approval needs one, wherever it is given. "
 	if others := c.approvers(); len(others) > 0 {
 		text += "These have a token and no key, and will only read and deny until you invite them here: " +
 			strings.Join(others, ", ") + ". "

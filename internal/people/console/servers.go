@@ -21,7 +21,7 @@ const (
 // serversPage is what is hidden of MCP servers, with how it differs from what was accepted.
 func (c *Console) serversPage(v *visit) {
 	body := h.List{h.El("h1", h.T("MCP servers")), h.El("p", h.T("What servers say of their tools goes into the prompts of agents. "+
-		"What became another text than the one that was accepted is hidden from agents until a person has looked at it."))}
+		"A description that has changed is hidden from agents until a person accepts it."))}
 	all, err := c.knownServers(v)
 	if err != nil {
 		c.wrong(v, err)

@@ -25,7 +25,7 @@ import (
 type tab struct{ path, name string }
 
 var tabs = []tab{
-	{"/console/", "Questions"}, {"/console/sessions", "Sessions"}, {grantsPath, "Given"},
+	{"/console/", "Questions"}, {"/console/sessions", "Sessions"}, {grantsPath, "Grants"},
 	{"/console/policy", "Policy"}, {"/console/tools", "Tools"},
 	{"/console/health", "Health"}, {"/console/audit", "Audit"}, {"/console/reports", "Reports"}, {"/console/labels", "Labels"},
 	{"/console/writes", "Writes that wait"}, {"/console/servers", "MCP servers"}, {"/console/keys", "Keys"},

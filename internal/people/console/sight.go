@@ -32,7 +32,7 @@ func (c *Console) look(v *visit, pattern string) bool {
 		return true
 	}
 	c.fail(v.w, v.r, http.StatusForbidden,
-		"This page tells of the sessions of every agent, and you do not see all of them. Questions, Sessions, Given and Audit show yours.")
+		"This page tells of the sessions of every agent, and you do not see all of them. Questions, Sessions, Grants and Audit show yours.")
 	return false
 }
 

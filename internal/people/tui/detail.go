@@ -69,7 +69,7 @@ func (m *screen) top(width int) []string {
 	case m.why != nil:
 		prompt := "Reason for the denial: "
 		if m.why.over {
-			prompt = "OVER, sent nowhere (enter or esc closes): "
+			prompt = "Question closed, nothing will be sent (enter or esc): "
 		}
 		return []string{prompt + m.why.line.view(max(width-len(prompt), 8))}
 	case m.sure != nil:
@@ -92,7 +92,7 @@ func (f *form) view(u ui, width, height int) []string {
 		fmt.Sprintf("  for %d minutes, if these stay", spans[f.span]),
 	}
 	if f.over {
-		out = append(out, u.word("bad", "  This question is over: nothing is sent. enter or esc closes."))
+		out = append(out, u.word("bad", "  This question is closed: nothing will be sent. enter or esc closes this form."))
 	}
 	var end []string
 	for _, w := range f.warnings() {

@@ -164,4 +164,4 @@ func (m *screen) leaveForms() tea.Cmd {
 	return nil
 }
 
-const overNote = "the question changed or ended while you answered; what you type is sent nowhere"
+const overNote = "the question changed or ended while you answered; nothing you type will be sent"

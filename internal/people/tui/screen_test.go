@@ -280,7 +280,7 @@ func TestAFormOutlivesItsQuestion(t *testing.T) {
 	w.press("r", "n", "o")
 	w.tell(askMsg{readAll(t, watchtest.Held(t, "ask-1", watchtest.Noon, map[string]any{"state": "expired"}))[0]})
 	w.press("t")
-	w.shows("OVER, sent nowhere (enter or esc closes): not")
+	w.shows("Question closed, nothing will be sent (enter or esc): not")
 	w.press("enter")
 	w.shows("nothing was sent: that question is over")
 	w.press("esc")

@@ -104,7 +104,7 @@ func loopback(host string) bool {
 // addHoles says which of a host's holes are open. Where nobody knows how its models are
 // reached, all are.
 func (f *found) addHoles(a Agent) {
-	closed, why := false, "it is not known how its models are asked"
+	closed, why := false, "it is not known whether its models go through Tidemark"
 	if a.Models != nil {
 		closed, why = a.Models.through(a.Server)
 	}

@@ -34,6 +34,7 @@ var rules = []rule{
 	{"surface", checkSurface},
 	{"folds", checkFolds},
 	{"lexicon", checkLexicon},
+	{"lists", checkLists},
 }
 
 func TestTheRepositoryKeepsTheLaw(t *testing.T) {

@@ -145,7 +145,7 @@ func keysByInvitation(t *testing.T, ana, ben, cleo *colleague) {
 	t.Helper()
 	// Before the first key it says what changes, and for whom.
 	ana.open("/console/keys")
-	ana.see("With the first key nobody approves without one", "approver:ben", "admin:cleo")
+	ana.see("Once a passkey exists, every approval needs one", "approver:ben", "admin:cleo")
 	ana.enrol("ana-phone")
 	for _, c := range []*colleague{ben, cleo} {
 		c.open("/console/keys")

@@ -76,26 +76,44 @@ func daySays(day time.Time, said []string) agreement {
 	return out
 }
 
-// otherDate reports whether a number stands beside the month that is word at, and none of these is the day: 20 November, November 20th,
-// the 20th of November.
+// otherDate reports whether a number stands beside the month that is word at, and the day is none of these: 20 November, November 20th,
+// the 20th of November, 3 to 14 August.
 func otherDate(day int, said []string, at int) bool {
-	found := false
-	for _, i := range []int{at - 2, at - 1, at + 1} {
-		if i < 0 || i >= len(said) || i == at-2 && !functional[said[at-1]] {
-			continue
+	var days []int
+	number := func(i int) bool {
+		n := 0
+		if i >= 0 && i < len(said) {
+			n = dayNumber(said[i])
 		}
-		digits := strings.TrimRightFunc(said[i], func(r rune) bool { return r < '0' || r > '9' })
-		n, err := strconv.Atoi(digits)
-		if err != nil || n < 1 || n > 31 || len(said[i])-len(digits) > 2 {
-			continue
+		if n != 0 {
+			days = append(days, n)
 		}
-		if n == day {
-			return false
-		}
-		found = true
+		return n != 0
 	}
-	return found
+	before := at - 1
+	found := number(before)
+	if !found && before > 0 && functional[said[before]] {
+		before--
+		found = number(before)
+	}
+	if found && before > 1 && ranging[said[before-1]] {
+		number(before - 2)
+	}
+	number(at + 1)
+	return len(days) > 0 && !slices.Contains(days, day)
 }
+
+// dayNumber is a word as the day of a month: 3, 20th, 1er; 0 where it is none.
+func dayNumber(w string) int {
+	digits := strings.TrimRightFunc(w, func(r rune) bool { return r < '0' || r > '9' })
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > 31 || len(w)-len(digits) > 2 {
+		return 0
+	}
+	return n
+}
+
+var ranging = lists.Set("ranging") // words between the first and the last day
 
 // moment reads a day, a time, or both.
 func moment(value string) (day time.Time, hour, minute int, ok bool) {

@@ -70,6 +70,11 @@ func TestWhatIsWorkedOutHoldsThatValueAndNoOther(t *testing.T) {
 		"another day":                           {is("the 20th", "2026-11-20"), value(mandate.Measure, "state", "2026-12-20"), "change", false},
 		"a day of the week, and another date":   {is("Friday 20 November"), value(mandate.Measure, "state", "2026-11-27"), "pay", false},
 		"that, where it can be undone":          {is("Friday 20 November"), value(mandate.Measure, "state", "2026-11-27"), "create", false},
+		"the first of some days":                {is("vom 3. bis 14. August"), value(mandate.Measure, "state", "2027-08-03"), "pay", true},
+		"the last of them":                      {is("vom 3. bis 14. August"), value(mandate.Measure, "state", "2027-08-14"), "pay", true},
+		"a day that is none of both":            {is("vom 3. bis 14. August"), value(mandate.Measure, "state", "2027-08-24"), "pay", false},
+		"an hour before the day":                {is("at 12 on 20 November"), value(mandate.Measure, "state", "2026-11-12"), "create", false},
+		"a day in English":                      {is("November 20th at 7"), value(mandate.Measure, "state", "2026-11-20"), "pay", true},
 		"the day itself, of no text":            {is("Friday 20 November"), value(mandate.Measure, "state", "2026-11-20"), "create", true},
 		"a part of a structure":                 {is("een uurtje", "60"), value(mandate.Measure, "state.price", "60"), "pay", false},
 	} {

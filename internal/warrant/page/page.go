@@ -11,7 +11,9 @@
 package page
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -92,6 +94,34 @@ func (p *Page) At(ref string) (Element, bool) {
 	ref = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(ref), "ref="), "uid=")
 	e, ok := p.elements[ref]
 	return e, ok
+}
+
+// spoken are the selectors that find an element by what the page calls it, and by nothing else. What alternates, descends or
+// negates, and what goes by a mark in the page's source, is none of them: nobody knows what it finds.
+var spoken = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	`(?:[a-z]{1,12})?(?::has-text|:text|:text-is|:contains)\((?:"([^"\\]+)"|'([^'\\]+)')\)`,
+	`text=(?:"([^"\\]+)"|([^"'<>,|]+))`,
+	`(?:[a-z]{1,12})?\[aria-label=(?:"([^"\\]+)"|'([^'\\]+)')\]`,
+	`role=[a-z]{1,12}\[name=(?:"([^"\\]+)"|'([^'\\]+)')\]`,
+}, "|") + `)$`)
+
+// Named are the elements that a selector may find: those that the page calls so, or by more words. None: nobody knows.
+func (p *Page) Named(selector string) []Element {
+	m := spoken.FindStringSubmatch(strings.TrimSpace(selector))
+	if m == nil {
+		return nil
+	}
+	text := strings.ToLower(strings.TrimSpace(strings.Join(m[1:], "")))
+	if text == "" {
+		return nil
+	}
+	var out []Element
+	for _, ref := range slices.Sorted(maps.Keys(p.elements)) {
+		if e := p.elements[ref]; strings.Contains(strings.ToLower(e.Label), text) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // Size is about how many bytes are kept.
