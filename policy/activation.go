@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -75,14 +74,14 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case "sensitive":
 		return types.Bool(a.in.Sensitive), true
 	case "act":
-		return types.String(a.act()), true
+		return types.String(a.deed().String()), true
 	case "warrant":
 		return evidences{of: a.in.Facts}, true
 	case "does":
 		return deeds{of: a}, true
 	}
-	if slices.Contains(factNames, name) {
-		return types.Bool(a.fact(name)), true
+	if f, ok := factNames[name]; ok {
+		return types.Bool(a.fact(f)), true
 	}
 	if v, ok := a.history(name); ok {
 		return v, true

@@ -42,7 +42,7 @@ type condition struct {
 // need is a plain fact that must be so for a condition to hold. They are asked first:
 // most rules of a preset end there, without an evaluation.
 type need struct {
-	fact string
+	fact Fact
 	want bool
 }
 
@@ -60,8 +60,8 @@ func (c *condition) possible(a *activation) bool {
 func needsOf(e ast.Expr) []need {
 	switch e.Kind() {
 	case ast.IdentKind:
-		if slices.Contains(factNames, e.AsIdent()) {
-			return []need{{e.AsIdent(), true}}
+		if f, ok := factNames[e.AsIdent()]; ok {
+			return []need{{f, true}}
 		}
 	case ast.CallKind:
 		call := e.AsCall()
@@ -73,9 +73,10 @@ func needsOf(e ast.Expr) []need {
 				out = append(out, needsOf(a)...)
 			}
 			return out
-		case call.FunctionName() == operators.LogicalNot && args[0].Kind() == ast.IdentKind &&
-			slices.Contains(factNames, args[0].AsIdent()):
-			return []need{{args[0].AsIdent(), false}}
+		case call.FunctionName() == operators.LogicalNot && args[0].Kind() == ast.IdentKind:
+			if f, ok := factNames[args[0].AsIdent()]; ok {
+				return []need{{f, false}}
+			}
 		}
 	}
 	return nil
@@ -149,7 +150,7 @@ func (c *compiler) open() (*cel.Env, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.groups)) {
 		opts = append(opts, cel.Variable(name, cel.ListType(cel.StringType)))
 	}
-	for _, name := range factNames {
+	for _, name := range slices.Sorted(maps.Keys(factNames)) {
 		opts = append(opts, cel.Variable(name, cel.BoolType))
 	}
 	for _, l := range trust.Levels() {
@@ -246,7 +247,7 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 			case "act", "warrant", aimName, aimsName, objectName, objectsName, amountName:
 				out.args, out.rest, out.facts = true, true, true
 			default:
-				if slices.Contains(factNames, e.AsIdent()) { // they are about the whole call
+				if _, ok := factNames[e.AsIdent()]; ok { // they are about the whole call
 					out.args, out.rest, out.facts = true, true, true
 				}
 			}

@@ -12,33 +12,42 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
+// What a rule may ask about a call is asked in these words; their names in files stand beside them in the judge.
+type (
+	Deed     = warrant.Deed     // what a call does
+	Evidence = warrant.Evidence // what stands behind a slot
+	SlotKind = warrant.Kind     // what a slot of a call is
+	Fact     = warrant.Fact     // a plain question
+)
+
+// Slot is the slots of a kind or, where Path is not empty, those of one argument.
+type Slot struct {
+	Kind SlotKind
+	Path string
+}
+
 // Facts are what is known about a call beyond its arguments: what it does, what stands
 // behind each slot of it, and who has said something. They are worked out when a rule asks.
 // Without them a rule sees the worst.
 type Facts interface {
-	// Act is what the call does: read, tidy, create, change, send, delete, execute, pay, grant
-	// or unknown.
-	Act() string
-	// Is answers one of the names in factNames.
-	Is(name string) bool
-	// Warrant is the weakest evidence for the slots of a kind ("act", "aim", "object", …) or
-	// for one argument by its path; "free" where there is no such slot.
-	Warrant(what string) string
+	Deed() Deed
+	Is(f Fact) bool
+	// Evidence is the least of some slots; found is false where there are none.
+	Evidence(of Slot) (least Evidence, found bool)
 	// Values are what stands in the slots of a kind: who it goes to, what it is done to, how much.
-	Values(slot string) []string
+	Values(of SlotKind) []string
+	// Fault is what speaks against a slot of a kind beyond a lack of evidence, in words; empty: nothing does.
+	Fault(of SlotKind) string
 }
 
+// factMemory is what the policy knows by itself: the call writes a file that an agent reads back as its own.
+const factMemory Fact = 255
+
 // factNames are the questions with a plain answer that a condition can ask.
-var factNames = []string{
-	"acts",      // it changes something, here or outside
-	"argued",    // somebody but the user has said something: a page, a file, a stranger
-	"outside",   // something from beyond this machine has come in
-	"spoken",    // the user has said something
-	"delegated", // the user asked to follow what some content says
-	"workspace", // it is done with the host's own tools, where the agent works
-	"danger",    // it runs or puts something that leaves, stays behind or wrecks
-	"memory",    // it writes a file that an agent reads back as its own
-	"dictated",  // every text of it stands in the user's own words
+var factNames = map[string]Fact{
+	"acts": warrant.FactActs, "argued": warrant.FactArgued, "outside": warrant.FactOutside, "spoken": warrant.FactSpoken,
+	"delegated": warrant.FactDelegated, "workspace": warrant.FactWorkspace, "danger": warrant.FactDanger, "memory": factMemory,
+	"dictated": warrant.FactDictated,
 }
 
 // retired are names that conditions could ask once, and what says it now.
@@ -48,7 +57,7 @@ var retired = map[string]string{
 }
 
 // The worst there is, for a call nobody knows anything about.
-var worstFacts = map[string]bool{"acts": true, "argued": true, "outside": true, "danger": true}
+var worstFacts = map[Fact]bool{warrant.FactActs: true, warrant.FactArgued: true, warrant.FactOutside: true, warrant.FactDanger: true}
 
 // asksFacts reports whether some condition of the scope, or of the file it is in, asks.
 func (s *scope) asksFacts(f *facts) bool {
@@ -72,21 +81,21 @@ func (s *scope) asksFacts(f *facts) bool {
 	return false
 }
 
-func (a *activation) act() string {
+func (a *activation) deed() Deed {
 	if a.in.Facts == nil {
-		return "unknown"
+		return warrant.Unknown
 	}
-	return a.in.Facts.Act()
+	return a.in.Facts.Deed()
 }
 
-func (a *activation) fact(name string) bool {
-	if name == "memory" { // the policy's own knowledge
+func (a *activation) fact(f Fact) bool {
+	if f == factMemory {
 		return a.set != nil && a.in.Args != nil && (a.set.Memory(&a.in) != "" || a.set.commandWritesMemory(&a.in))
 	}
 	if a.in.Facts == nil {
-		return worstFacts[name]
+		return worstFacts[f]
 	}
-	return a.in.Facts.Is(name)
+	return a.in.Facts.Is(f)
 }
 
 // evidences is a map from slot or argument to evidence. It can be asked about one; it
@@ -107,7 +116,15 @@ func (o evidences) Find(key ref.Val) (ref.Val, bool) {
 	if o.of == nil {
 		return types.String("none"), true
 	}
-	return types.String(o.of.Warrant(string(s))), true
+	of := Slot{Path: string(s)}
+	if kind, ok := warrant.KindNamed(of.Path); ok {
+		of = Slot{Kind: kind}
+	}
+	least, found := o.of.Evidence(of)
+	if !found {
+		return types.String(warrant.Free), true
+	}
+	return types.String(least.String()), true
 }
 
 // Get is Find for the index operator.

@@ -1,9 +1,11 @@
 package policy_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -19,16 +21,24 @@ type known struct {
 	values map[string][]string
 }
 
-func (k known) Act() string         { return k.act }
-func (k known) Is(name string) bool { return k.is[name] }
-func (k known) Warrant(what string) string {
-	if e, ok := k.has[what]; ok {
-		return e
-	}
-	return "free"
+func (k known) Deed() policy.Deed { return warrant.DeedNamed(k.act) }
+
+func (k known) Is(f policy.Fact) bool { return k.is[names[f]] }
+
+// names are the facts by their names in files.
+var names = map[policy.Fact]string{
+	warrant.FactActs: "acts", warrant.FactArgued: "argued", warrant.FactOutside: "outside", warrant.FactSpoken: "spoken",
+	warrant.FactDelegated: "delegated", warrant.FactWorkspace: "workspace", warrant.FactDanger: "danger", warrant.FactDictated: "dictated",
 }
 
-func (k known) Values(slot string) []string { return k.values[slot] }
+func (k known) Evidence(of policy.Slot) (policy.Evidence, bool) {
+	e, ok := k.has[cmp.Or(of.Path, of.Kind.String())]
+	return warrant.EvidenceNamed(e), ok && e != warrant.Free
+}
+
+func (k known) Values(slot policy.SlotKind) []string { return k.values[slot.String()] }
+
+func (k known) Fault(policy.SlotKind) string { return "" }
 
 func judged(t *testing.T, file string, facts policy.Facts) policy.Decision {
 	t.Helper()

@@ -317,7 +317,7 @@ defaultEffect: ask
 		{"an asking level", policy.Input{Tool: "x", Taint: trust.External}, "taintPolicy.external",
 			"the context holds external content and taintPolicy asks before tools without an override"},
 		{"an open level", policy.Input{Tool: "x", Taint: trust.Owner}, "taintPolicy.owner",
-			"allowed: no rule objects"},
+			"no rule objects"},
 		{"strictness", policy.Input{Tool: "x", Taint: trust.External, Iteration: 4}, "strictness.4",
 			"the context holds external content and the strictness of this iteration denies tools without an override"},
 		{"an asking override", policy.Input{Tool: "deploy", Taint: trust.Owner}, "toolOverrides.deploy.*",

@@ -26,8 +26,16 @@ type past struct {
 
 // value is what two calls must have in common: nothing but the session, a slot, or an argument by its path.
 type value struct {
-	slot string
+	slot SlotKind // the zero one is none: an act is no value
 	path []string
+}
+
+// slotName is the slot as the file has it; empty where it is none.
+func (v *value) slotName() string {
+	if v.slot == warrant.Act {
+		return ""
+	}
+	return v.slot.String()
 }
 
 // fullNames reads tools that must have been called. A pattern would be met by the least of those it fits.
@@ -81,18 +89,19 @@ func (r *reader) value(n *configfile.Node, session ...string) *value {
 	if slices.Contains(session, text) {
 		return &value{}
 	}
-	if k, known := warrant.KindNamed(text); !known || k == warrant.Act {
+	kind, known := warrant.KindNamed(text)
+	if !known || kind == warrant.Act {
 		words := strings.Join(append(session, "aim", "object or args.NAME"), ", ")
 		r.Hintf(n.Pos, "write "+words, "%s: %q is no slot and no argument", n.Path, short(text))
 	}
-	return &value{slot: text}
+	return &value{slot: kind}
 }
 
 // of are the values of a call; one empty text where it has none, so that calls without it are alike.
 func (v *value) of(a *activation) []string {
 	var out []string
 	switch {
-	case v.slot != "":
+	case v.slot != warrant.Act:
 		out = a.values(v.slot)
 	case v.path != nil && a.in.Args != nil:
 		fields, err := a.in.Args.Fields()
@@ -170,8 +179,8 @@ func (p *past) text(name string) string {
 	if p.once != nil {
 		what := "such a call"
 		switch {
-		case p.once.slot != "":
-			what = "one with the same " + p.once.slot
+		case p.once.slot != warrant.Act:
+			what = "one with the same " + p.once.slot.String()
 		case p.once.path != nil:
 			what = "one with the same " + strings.Join(p.once.path, ".")
 		}
@@ -186,7 +195,7 @@ func (p *past) text(name string) string {
 	}
 	out := "the rule " + name + " lets it run only after " + strings.Join(first, " and ")
 	if p.per != nil {
-		out += ", with the same " + strings.Join(append([]string{p.per.slot}, p.per.path...), "")
+		out += ", with the same " + strings.Join(append([]string{p.per.slotName()}, p.per.path...), "")
 	}
 	return out
 }
@@ -230,7 +239,7 @@ func (s *Set) Marks(in *Input) (marks, bounds []string) {
 
 // slots reports whether it asks for a slot of the deed.
 func (p *past) slots() bool {
-	return p != nil && (p.once != nil && p.once.slot != "" || p.per != nil && p.per.slot != "")
+	return p != nil && (p.once != nil && p.once.slot != warrant.Act || p.per != nil && p.per.slot != warrant.Act)
 }
 
 // looksBack reports whether some rule asks what ran before.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/glob"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -117,19 +118,19 @@ func (r *row) bound(a *activation, s *answers) {
 	if len(r.set.facts.readers) == 0 || a.in.Args == nil {
 		return
 	}
-	act := a.act()
+	deed := a.deed()
 	rules := boundsOf(r.set.Traits(a.in.Tool, a.in.Args).Readers)
-	if act == "read" || act == "unknown" && len(rules) > 0 && len(a.recipients()) == 0 {
+	if deed == warrant.Read || deed == warrant.Unknown && len(rules) > 0 && len(a.recipients()) == 0 {
 		return // it looks, or the file says that it is looked at by it
 	}
-	if h := a.in.History; h != nil && len(h.Bounds()) > 0 && !a.fact("dictated") {
+	if h := a.in.History; h != nil && len(h.Bounds()) > 0 && !a.fact(warrant.FactDictated) {
 		rules = append(rules, h.Bounds()...)
 	}
 	if len(rules) == 0 {
 		return
 	}
 	to := a.recipients()
-	if len(to) == 0 && r.keeps(a, act) {
+	if len(to) == 0 && r.keeps(a, deed) {
 		return
 	}
 	slices.Sort(rules)
@@ -192,11 +193,11 @@ func boundText(rules []string, all group, stranger string) string {
 
 // keeps reports whether a call without a recipient tells nobody anything: it looks, or it changes what is the user's own. A command does so
 // where it carries nothing to another machine.
-func (r *row) keeps(a *activation, act string) bool {
-	switch act {
-	case "read", "tidy", "create", "change", "delete":
+func (r *row) keeps(a *activation, deed Deed) bool {
+	switch deed {
+	case warrant.Read, warrant.Tidy, warrant.Create, warrant.Change, warrant.Delete:
 		return true
-	case "execute":
+	case warrant.Execute:
 		does := a.effects()
 		return tool.IsShell(tool.Name(a.in.Tool)) && !does.Has(shell.Unparsed) && !does.Has(shell.NetworkWrite) && !does.Has(shell.Mail)
 	}
@@ -213,7 +214,7 @@ func (a *activation) recipients() []string {
 			}
 		}
 	}
-	for _, v := range a.values("aim") {
+	for _, v := range a.values(warrant.Aim) {
 		add(v)
 	}
 	for _, t := range a.allTexts() {

@@ -157,10 +157,14 @@ func numberOf(v ref.Val) ref.Val {
 // slot is the value of a variable about the deed.
 func (a *activation) slot(name string) (any, bool) {
 	switch name {
-	case aimName, objectName:
-		return a.one(name), true
-	case aimsName, objectsName:
-		return types.DefaultTypeAdapter.NativeToValue(a.values(strings.TrimSuffix(name, "s"))), true
+	case aimName:
+		return a.one(warrant.Aim), true
+	case objectName:
+		return a.one(warrant.Object), true
+	case aimsName:
+		return types.DefaultTypeAdapter.NativeToValue(a.values(warrant.Aim)), true
+	case objectsName:
+		return types.DefaultTypeAdapter.NativeToValue(a.values(warrant.Object)), true
 	case amountName:
 		return types.Double(a.amount()), true
 	case textsName, numbersName:
@@ -198,7 +202,7 @@ func (a *activation) group(name string) (members, bool) {
 }
 
 // values are what stands in the slots of a kind. Nothing, where nobody knows what the call does.
-func (a *activation) values(slot string) []string {
+func (a *activation) values(slot SlotKind) []string {
 	if a.in.Facts == nil {
 		return nil
 	}
@@ -206,7 +210,7 @@ func (a *activation) values(slot string) []string {
 }
 
 // one is the value of a slot that there is one of: a rule that speaks of one and meets several must not pass over the others.
-func (a *activation) one(slot string) ref.Val {
+func (a *activation) one(slot SlotKind) ref.Val {
 	list := a.values(slot)
 	switch {
 	case len(list) == 1:
@@ -222,12 +226,12 @@ func (a *activation) one(slot string) ref.Val {
 // amount is the largest sum among the measures of a call. A payment that names none may be of any.
 func (a *activation) amount() float64 {
 	most, found := 0.0, false
-	for _, v := range a.values(warrant.Measure.String()) {
+	for _, v := range a.values(warrant.Measure) {
 		if n, ok := sumIn(v); ok {
 			most, found = max(most, math.Abs(n)), true
 		}
 	}
-	if act := a.act(); !found && (act == warrant.Pay.String() || act == warrant.Unknown.String()) {
+	if d := a.deed(); !found && (d == warrant.Pay || d == warrant.Unknown) {
 		return math.Inf(1)
 	}
 	return most

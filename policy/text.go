@@ -40,7 +40,7 @@ func modeText(e entry, name string, l trust.Level) string {
 		case Confirm:
 			return holds + " and " + who + " asks before tools without an override"
 		}
-		return "allowed: no rule objects"
+		return "no rule objects"
 	}
 	while := ", whatever the context holds"
 	if !strings.HasSuffix(e.rule, ".*") {

@@ -101,13 +101,7 @@ func (t *table) stricter(other *table) *table {
 
 // lacks adds what the slots of a call lack.
 func (t *table) lacks(a *activation, s *answers) {
-	deed := warrant.Unknown
-	if f, ok := a.in.Facts.(weighed); ok {
-		deed = f.Deed()
-	} else if a.in.Facts != nil {
-		deed = warrant.DeedNamed(a.in.Facts.Act())
-	}
-	row := &t[deed]
+	row := &t[a.deed()]
 	for k := range row {
 		need := &row[k]
 		if need.least == warrant.Nothing && !need.always {
@@ -117,7 +111,7 @@ func (t *table) lacks(a *activation, s *answers) {
 			continue
 		}
 		rank := rankTaint
-		if warrant.Kind(k) == warrant.Order && a.fact("danger") {
+		if warrant.Kind(k) == warrant.Order && a.fact(warrant.FactDanger) {
 			rank = rankDanger
 		}
 		reason := a.because(need.reason, warrant.Kind(k))
@@ -126,44 +120,28 @@ func (t *table) lacks(a *activation, s *answers) {
 	}
 }
 
-// faulty are facts that say what speaks against a slot.
-type faulty interface{ Fault(slot string) string }
-
-// interfered are facts that say whether an answer would have hung on what nobody named. That is a fault of ours, and has
-// a rule of its own, so that it can be found.
-type interfered interface{ Interferes() bool }
-
-// interference is that rule.
+// interference is the rule of an answer that would have hung on what nobody named: a fault of ours, with a rule of its own so that it
+// can be found.
 const interference = "judgement.interference"
 
-// held are facts that say whether all the danger of a command is in files that it runs and that nobody has read.
-type held interface{ Contained() bool }
-
-// contained reports that, of facts that can say it.
+// contained reports whether all the danger of a call is in files that it runs and that nobody has read.
 func (a *activation) contained() bool {
-	f, ok := a.in.Facts.(held)
-	return ok && f.Contained()
+	return a.in.Facts != nil && a.in.Facts.Is(warrant.FactContained)
 }
 
 // because is a reason with what speaks against the slot, where that is known: there are many things that
 // must not be run, and a person is told which.
 func (a *activation) because(r Reason, k warrant.Kind) Reason {
-	if f, ok := a.in.Facts.(faulty); ok {
-		if why := f.Fault(k.String()); why != "" {
-			r.Text = why
-		}
+	if a.in.Facts == nil {
+		return r
 	}
-	if f, ok := a.in.Facts.(interfered); ok && k == warrant.Act && f.Interferes() {
+	if why := a.in.Facts.Fault(k); why != "" {
+		r.Text = why
+	}
+	if k == warrant.Act && a.in.Facts.Is(warrant.FactInterferes) {
 		r.Rule, r.Pos = interference, ""
 	}
 	return r
-}
-
-// weighed are facts that tell evidence by its kind: the table asks about every slot of every
-// call, and names would be compared each time.
-type weighed interface {
-	Deed() warrant.Deed
-	Least(slot warrant.Kind) (least warrant.Evidence, found bool)
 }
 
 // evidence reports whether the slots of a kind have what is needed.
@@ -171,15 +149,8 @@ func (a *activation) evidence(slot warrant.Kind, need *cellNeed) bool {
 	if a.in.Facts == nil {
 		return false
 	}
-	if f, ok := a.in.Facts.(weighed); ok {
-		has, found := f.Least(slot)
-		return !found || !need.always && has >= need.least
-	}
-	has := a.in.Facts.Warrant(slot.String())
-	if has == warrant.Free {
-		return true
-	}
-	return !need.always && warrant.EvidenceNamed(has) >= need.least
+	has, found := a.in.Facts.Evidence(Slot{Kind: slot})
+	return !found || !need.always && has >= need.least
 }
 
 // reasons are those that a table may have to ask about an act.

@@ -355,7 +355,7 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 		return refuse("turn-sealed", "the turn's answer has already gone out; a new turn must begin first")
 	case x.taint.Turn.Blocked:
 		return refuse("turn-blocked", "a rule has ended this turn; answer with what you have")
-	case x.entry.state.Closed != "" && (tool.IsShell(in.Tool) || in.Facts == nil || in.Facts.Is("acts")):
+	case x.entry.state.Closed != "" && (tool.IsShell(in.Tool) || in.Facts == nil || in.Facts.Is(warrant.FactActs)):
 		return refuse(RuleClosed, x.entry.state.Closed)
 	case x.wants != nil || confined.Verb(in.Tool) != "":
 		return x.judgeWanted(set, in)

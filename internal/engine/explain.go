@@ -81,7 +81,7 @@ func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x
 		facts := facts.Call{Of: x.judgement(level), Name: given, Args: in.Args}
 		in.Facts = &facts
 		plain := func(_, value string) string { return value } // whoever asks wrote the values
-		out.Act = facts.Act()
+		out.Act = facts.Deed().String()
 		w := facts.Found
 		out.Slots, _ = shownValues(w, set, plain)
 		out.Item = itemOf(w, out.Slots)

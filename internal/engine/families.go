@@ -218,7 +218,7 @@ func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
 		if err != nil {
 			return err
 		}
-		argued, _ := c.Is("argued", "")
+		argued, _ := c.Is(warrant.FactArgued, "")
 		f.argued, f.bounds = argued || s.state.Tainted(), slices.Clone(s.state.Bounds())
 		return nil
 	})

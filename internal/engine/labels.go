@@ -189,7 +189,7 @@ func (x *step) judgeShown(set *policy.Set, in *policy.Input) policy.Decision {
 	if !x.shows || in.Facts == nil {
 		return refuse(ruleReserved, "calls of this name are made for answers alone")
 	}
-	if _, found := x.entry.facts.Least(warrant.Cargo); !found {
+	if _, found := x.entry.facts.Evidence(policy.Slot{Kind: warrant.Cargo}); !found {
 		return refuse(RuleAnswer, "it cannot be read")
 	}
 	for _, s := range x.entry.facts.Found.Slots {

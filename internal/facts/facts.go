@@ -60,51 +60,48 @@ func (f *Call) Words(asked policy.Facts) string {
 	return f.Found.String()
 }
 
-// Act implements policy.Facts.
-func (f *Call) Act() string { return f.get().Deed.String() }
+// Deed implements policy.Facts.
+func (f *Call) Deed() policy.Deed { return f.get().Deed }
 
-// Deed is Act before it has a name.
-func (f *Call) Deed() warrant.Deed { return f.get().Deed }
-
-// Least is Warrant for a kind of slot.
-func (f *Call) Least(slot warrant.Kind) (warrant.Evidence, bool) { return f.get().Least(slot) }
+// Evidence implements policy.Facts.
+func (f *Call) Evidence(of policy.Slot) (policy.Evidence, bool) {
+	if of.Path != "" {
+		return f.get().LeastAt(of.Path)
+	}
+	return f.get().Least(of.Kind)
+}
 
 // Is implements policy.Facts. Most rules end at what needs no look at the values.
-func (f *Call) Is(name string) bool {
-	if v, ok := f.Of.Is(name, f.Name); ok {
-		argues, beyond := name == "argued", name == "outside"
+func (f *Call) Is(fact policy.Fact) bool {
+	if v, ok := f.Of.Is(fact, f.Name); ok {
+		argues, beyond := fact == warrant.FactArgued, fact == warrant.FactOutside
 		return f.Led && (argues || beyond) || v && !(argues && f.Unargued) && !(beyond && f.Inside)
 	}
-	switch name {
-	case "acts":
+	switch fact {
+	case warrant.FactActs:
 		return f.get().Deed != warrant.Read
-	case "danger":
+	case warrant.FactDanger:
 		return f.get().Danger
-	case "dictated":
+	case warrant.FactDictated:
 		return f.Of.Dictated(f.Args)
+	case warrant.FactContained:
+		return f.get().Danger && f.get().Contained
+	case warrant.FactInterferes:
+		return f.get().Interferes
 	}
 	return false
 }
 
-// Warrant implements policy.Facts.
-func (f *Call) Warrant(what string) string { return f.get().Weakest(what) }
-
 // Values implements policy.Facts.
-func (f *Call) Values(slot string) []string {
+func (f *Call) Values(slot policy.SlotKind) []string {
 	var out []string
 	for i := range f.get().Slots {
-		if s := &f.Found.Slots[i]; s.Kind.String() == slot && !slices.Contains(out, s.Value) {
+		if s := &f.Found.Slots[i]; s.Kind == slot && !slices.Contains(out, s.Value) {
 			out = append(out, s.Value)
 		}
 	}
 	return out
 }
 
-// Contained reports whether all the danger of a command is in files that it runs and that nobody has read.
-func (f *Call) Contained() bool { return f.get().Danger && f.get().Contained }
-
-// Interferes reports whether the answer would have hung on what nobody named.
-func (f *Call) Interferes() bool { return f.get().Interferes }
-
-// Fault says what speaks against a slot, without anything that was read.
-func (f *Call) Fault(what string) string { return f.get().Fault(what) }
+// Fault implements policy.Facts, without anything that was read.
+func (f *Call) Fault(slot policy.SlotKind) string { return f.get().Fault(slot) }

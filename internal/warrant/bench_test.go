@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -11,7 +12,7 @@ func BenchmarkHear2kB(b *testing.B) {
 	text := strings.Repeat("Please look at the parcels of Ilse Brandt, rename the oldest to Birch and mail her what you found. ", 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		world(text).Is("spoken", "") // a message is heard when something is asked
+		world(text).Is(warrant.FactSpoken, "") // a message is heard when something is asked
 	}
 }
 

@@ -295,24 +295,6 @@ func (c *Context) Wordless(judge func()) {
 	c.wordless = false
 }
 
-// Is answers what can be said of any call of a tool without looking at its values.
-func (c *Context) Is(name, toolName string) (value, known bool) {
-	c.listen()
-	switch name {
-	case "argued":
-		return c.argued, true
-	case "outside":
-		return c.outside, true
-	case "delegated":
-		return c.user.delegated(), true
-	case "spoken":
-		return c.user.turn > 0 && !c.foreign, true
-	case "workspace":
-		return c.workspace(c.meaning(toolName)), true
-	}
-	return false, false
-}
-
 // Tools tells what the host offers. What others say of their tools is kept: it may argue
 // like any content.
 func (c *Context) Tools(list []tool.Definition) {

@@ -68,14 +68,14 @@ func TestWhoIsToldTheSameStepsJudgesTheSame(t *testing.T) {
 		c.User("Yes, please")
 	}
 	for _, call := range judgedAgain {
-		if was, is := of(live, call.tool, call.args), of(again, call.tool, call.args); was.String() != is.String() || was.Fault("") != is.Fault("") {
+		if was, is := of(live, call.tool, call.args), of(again, call.tool, call.args); was.String() != is.String() || was.Fault(warrant.Order) != is.Fault(warrant.Order) {
 			t.Errorf("%s %s: was %s, is %s", call.tool, call.args, was, is)
 		}
 	}
-	for _, what := range []string{"argued", "outside", "spoken", "delegated"} {
+	for _, what := range []warrant.Fact{warrant.FactArgued, warrant.FactOutside, warrant.FactSpoken, warrant.FactDelegated} {
 		was, _ := live.Is(what, "")
 		if is, _ := again.Is(what, ""); was != is {
-			t.Errorf("%s: was %v, is %v", what, was, is)
+			t.Errorf("%d: was %v, is %v", what, was, is)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestWhatWeLookedUpIsToldAgain(t *testing.T) {
 	step = lookUp(live, "search_contacts", `{"query":"Bob"}`, "Bob", `[{"name":"Bob Reed","email":"reed@quay.example"}]`)
 	again.Replay("", step)
 	for _, c := range []*warrant.Context{live, again} {
-		if argued, _ := c.Is("argued", ""); argued {
+		if argued, _ := c.Is(warrant.FactArgued, ""); argued {
 			t.Error("what no agent has read has argued")
 		}
 		result(c, "web_fetch", `{"url":"https://harbour.example"}`, "Bob is at bob@molehill.example")

@@ -24,7 +24,7 @@ func TestAServersToolIsNeverTheWorkspace(t *testing.T) {
 		for _, o := range tt.offered {
 			c.Tools([]tool.Definition{{Name: o, Description: "Works on files of this workspace, in the local folder."}})
 		}
-		if got, _ := c.Is("workspace", tt.name); got != tt.want {
+		if got, _ := c.Is(warrant.FactWorkspace, tt.name); got != tt.want {
 			t.Errorf("%s among %v: got %v", tt.name, tt.offered, got)
 		}
 	}
@@ -48,7 +48,7 @@ func TestKeysAndJSONInTextsAreRead(t *testing.T) {
 func TestWhatTheAnswerToAnActNamesMayArgue(t *testing.T) {
 	c := world("Pay 20 to the sawmill, BE71 0961 2345 6769")
 	read(c, "document_text", `{"document_id":"d-4"}`, "payee: Sawmill\niban: LT121000011101001000\n")
-	if argued, _ := c.Is("argued", "pay"); !argued {
+	if argued, _ := c.Is(warrant.FactArgued, "pay"); !argued {
 		t.Error("a text whose tool is called like an act did not argue")
 	}
 	if !asked(of(c, "pay_invoice", `{"iban":"LT121000011101001000","amount":20}`)) {

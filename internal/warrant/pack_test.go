@@ -90,14 +90,14 @@ func TestWhatWasPackedJudgesTheSame(t *testing.T) {
 			t.Errorf("%s: %d and %d bytes, which differ", when, len(a), len(b))
 		}
 		for _, call := range calls {
-			if a, b := of(was, call.tool, call.args), of(is, call.tool, call.args); a.String() != b.String() || a.Fault("") != b.Fault("") {
+			if a, b := of(was, call.tool, call.args), of(is, call.tool, call.args); a.String() != b.String() || a.Fault(warrant.Order) != b.Fault(warrant.Order) {
 				t.Errorf("%s: %s %s: was %s, is %s", when, call.tool, call.args, a, b)
 			}
 		}
-		for _, what := range []string{"argued", "outside", "spoken", "delegated"} {
+		for _, what := range []warrant.Fact{warrant.FactArgued, warrant.FactOutside, warrant.FactSpoken, warrant.FactDelegated} {
 			a, _ := was.Is(what, "")
 			if b, _ := is.Is(what, ""); a != b {
-				t.Errorf("%s: %s: was %v, is %v", when, what, a, b)
+				t.Errorf("%s: %d: was %v, is %v", when, what, a, b)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func TestWhatTheDoorDeclaresIsTheHostsOwn(t *testing.T) {
 			x.User("Look after the boats")
 			x.Host([]string{"edit"})
 			x.Tools(c.tools)
-			if got, _ := x.Is("workspace", c.tool); got != c.want {
+			if got, _ := x.Is(warrant.FactWorkspace, c.tool); got != c.want {
 				t.Errorf("%s is of the workspace: %v, want %v", c.tool, got, c.want)
 			}
 		})

@@ -157,16 +157,23 @@ func (w *Warrant) Weakest(what string) string {
 	if kind, known := KindNamed(what); known {
 		least, found = w.Least(kind)
 	} else {
-		for i := range w.Slots {
-			if s := &w.Slots[i]; s.Path == what {
-				least, found = min(least, s.Has), true
-			}
-		}
+		least, found = w.LeastAt(what)
 	}
 	if !found {
 		return Free
 	}
 	return least.String()
+}
+
+// LeastAt is the least evidence among the slots of one argument, by its path, if there are any.
+func (w *Warrant) LeastAt(path string) (Evidence, bool) {
+	least, found := Said, false
+	for i := range w.Slots {
+		if s := &w.Slots[i]; s.Path == path {
+			least, found = min(least, s.Has), true
+		}
+	}
+	return least, found
 }
 
 // Repair is what must go from a text so that nothing is missing any more, and the parameter it stands in. It is empty
@@ -206,11 +213,11 @@ func (w *Warrant) fault(path, value, why string) {
 	w.Slots = append(w.Slots, Slot{Kind: Order, Path: path, Value: value, Why: why, Fault: true})
 }
 
-// Fault is what speaks against a slot of a kind, by its name; empty where nothing does, or what does
+// Fault is what speaks against a slot of a kind; empty where nothing does, or what does
 // holds something that was read.
-func (w *Warrant) Fault(what string) string {
+func (w *Warrant) Fault(k Kind) string {
 	for i := range w.Slots {
-		if s := &w.Slots[i]; s.Fault && s.Kind.String() == what {
+		if s := &w.Slots[i]; s.Fault && s.Kind == k {
 			return s.Why
 		}
 	}

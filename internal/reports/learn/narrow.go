@@ -220,25 +220,34 @@ func (much) Steps() int64 { return 1_000_000 }
 // own and of somebody else's.
 var outlooks = []policy.Facts{
 	nil,
-	outlook{"read", warrant.Free, []string{"spoken", "workspace"}},
-	outlook{"send", "said", []string{"acts", "spoken", "argued", "outside"}},
-	outlook{"pay", "none", []string{"acts", "argued", "outside", "danger", "memory"}},
+	outlook{warrant.Read, nil, []policy.Fact{warrant.FactSpoken, warrant.FactWorkspace}},
+	outlook{warrant.Send, new(warrant.Said), []policy.Fact{warrant.FactActs, warrant.FactSpoken, warrant.FactArgued, warrant.FactOutside}},
+	outlook{warrant.Pay, new(warrant.Nothing), []policy.Fact{warrant.FactActs, warrant.FactArgued, warrant.FactOutside, warrant.FactDanger}},
 }
 
 // outlook is one set of facts about a call.
 type outlook struct {
-	act, has string
-	true     []string
+	deed policy.Deed
+	has  *policy.Evidence // of every slot; nil: it has none
+	true []policy.Fact
 }
 
-// Act is what the call does.
-func (o outlook) Act() string { return o.act }
+// Deed is what the call does.
+func (o outlook) Deed() policy.Deed { return o.deed }
 
 // Is answers a question.
-func (o outlook) Is(name string) bool { return slices.Contains(o.true, name) }
+func (o outlook) Is(f policy.Fact) bool { return slices.Contains(o.true, f) }
 
 // Values are none.
-func (o outlook) Values(string) []string { return nil }
+func (o outlook) Values(policy.SlotKind) []string { return nil }
 
-// Warrant is what stands behind every value.
-func (o outlook) Warrant(string) string { return o.has }
+// Evidence is what stands behind every value.
+func (o outlook) Evidence(policy.Slot) (policy.Evidence, bool) {
+	if o.has == nil {
+		return warrant.Nothing, false
+	}
+	return *o.has, true
+}
+
+// Fault is none.
+func (o outlook) Fault(policy.SlotKind) string { return "" }
