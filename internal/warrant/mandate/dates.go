@@ -50,8 +50,8 @@ func agreed(value, words string) bool {
 
 // daySays is what words say of a day: by the day of the week, the month, and the day of the month.
 func daySays(day time.Time, said []string) agreement {
-	out, other := open, false
-	for _, w := range said {
+	out, other, hit, numbered := open, false, false, false
+	for i, w := range said {
 		if t, err := time.Parse("2006-01-02", w); err == nil {
 			if other = true; t.Equal(day.Truncate(24 * time.Hour)) {
 				out = agrees
@@ -65,15 +65,26 @@ func daySays(day time.Time, said []string) agreement {
 		}
 		if m, ok := months[w]; ok && m != int(day.Month()) {
 			return denies
+		} else if ok {
+			numbered = numbered || i > 0 && dayOfMonth(said[i-1]) || i+1 < len(said) && dayOfMonth(said[i+1])
 		}
 		if n, err := strconv.Atoi(w); err == nil && n == day.Day() {
-			out = agrees
+			out, hit = agrees, true
 		}
+	}
+	if numbered && !hit {
+		return denies // the Friday that is the 20th of a month is no other Friday of it
 	}
 	if other && out == open {
 		return denies
 	}
 	return out
+}
+
+// dayOfMonth reports whether a word is the number of a day.
+func dayOfMonth(w string) bool {
+	n, err := strconv.Atoi(strings.TrimRight(w, "."))
+	return err == nil && n >= 1 && n <= 31
 }
 
 // moment reads a day, a time, or both.
