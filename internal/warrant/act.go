@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
@@ -46,13 +47,15 @@ func (j *judging) act() (Evidence, string) {
 func (j *judging) heard(r *request) (Evidence, string) {
 	c := j.c
 	switch {
+	case r.said != "" && c.agreed == nil && j.leftBehind(j.asCall(j.has)):
+		return Nothing, whyLeft
 	case r.said != "" && c.agreed == nil && !j.plainlyOrdered():
 		return Nothing, "I could not tell that your words order it now"
 	case r.said != "":
 		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: r.said}
 		return Said, "you asked: " + r.said
 	}
-	if quote := j.certain(); quote != "" && c.agreed == nil && (j.tied || j.slots == 0) {
+	if quote := j.certain(); quote != "" && !r.part && c.agreed == nil && (j.tied || j.slots == 0) {
 		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: quote}
 		return Said, "you asked: " + quote
 	}
@@ -119,6 +122,7 @@ type request struct {
 	orders bool   // some clause orders something: after questions nothing is done that was not asked for
 	acts   bool   // some clause asks for an act, this one or another
 	looks  bool   // some clause asks to be told or shown something: who wanted no more than that gave no act, however small
+	part   bool   // some clause orders it for a part of its thing
 	near   bool   // some clause speaks of its thing, or an act of ours was done to such a thing
 }
 
@@ -143,7 +147,9 @@ func (j *judging) request() request {
 		if strange && j.c.actsOn(cl) && (!j.allSaid || j.w.Deed == Pay && empty[j.c.named(j.m).verb]) {
 			continue // it asks to book something, but nobody spoke of this kind of thing
 		}
-		if all[i].bare = cl.denies; j.fits(all[i]) {
+		part := j.ofPart(cl)
+		r.part = r.part || part
+		if all[i].bare = cl.denies; j.fits(all[i]) && !part {
 			r.said = cl.text
 			j.pick(cl, &all[i])
 		}
@@ -151,9 +157,19 @@ func (j *judging) request() request {
 	return r
 }
 
+// namesObject reports whether a clause says the id or the name of what a call is done to.
+func (j *judging) namesObject(cl *clause) bool {
+	said := mandate.Phrase(cl.text)
+	return slices.ContainsFunc(j.has, func(l arguments.Leaf) bool {
+		p := j.resolve(&l)
+		acted := p.Role == toolinfo.Selector && p.Object || idNames[arguments.LastWord(l.Path)]
+		return acted && !l.Flag && l.Text != "" && len(l.Text) <= maxNamed && names(said, l.Text)
+	})
+}
+
 // pick notes what a clause that asks for a call chooses by its verb: who closes an issue wants its state closed. It speaks of the thing.
 func (j *judging) pick(cl *clause, found *match) {
-	if !found.chosen || found.nouns == 0 || cl.denies {
+	if !found.chosen || cl.denies || found.nouns == 0 && !j.namesObject(cl) {
 		return
 	}
 	for i := range j.said.choices {
@@ -204,3 +220,149 @@ func (j *judging) fits(found match) bool {
 	}
 	return j.allSaid && j.slots > 0 && (verb || found.speaks())
 }
+
+// calledOtherwise takes from the name that a call gives to something what speaks for it, where the order says a name: one that stands in no
+// value of the call, though the agent has another; or, where something that stands is called anew, one that the agent says more than.
+func (j *judging) calledOtherwise(o *offer, call *mandate.Call) {
+	if d := j.w.Deed; d != Tidy && d != Create && d != Change {
+		return
+	}
+	for i := range call.Values {
+		v := &call.Values[i]
+		if v.Flag || !mandate.Names(v.Path) || len(v.Text) > maxNamed || j.bound(v.Path) {
+			continue
+		}
+		list, anew := o.namesOrdered(j.m.Tool)
+		if len(list) == 0 || names(mandate.Phrase(strings.Join(j.c.asking, "\n")), v.Text) {
+			continue
+		}
+		part := func(n string) bool { return strings.Contains(strings.ToLower(v.Text), strings.ToLower(n)) }
+		left := func(n string) bool { return !within(call, n) }
+		if slices.ContainsFunc(anew, left) || j.m.Act == toolinfo.Change && slices.ContainsFunc(list, part) {
+			j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: "you said what it is called, and it is another name"})
+		}
+	}
+}
+
+// namesOrdered are the names that the clauses have which order a call now, without numbers and days, and those of them that stand behind
+// a word for what its tool is for: "an event Planning".
+func (o *offer) namesOrdered(tool string) (list, anew []string) {
+	kinds := arguments.NameWords(tool)
+	for i := range o.halves {
+		p := &o.halves[i]
+		if !p.Orders || p.Denied || p.Apart || !p.now {
+			continue
+		}
+		for _, n := range p.Names {
+			low := strings.ToLower(n)
+			day := mandate.MomentsIn(n)
+			if !strings.ContainsAny(n, "0123456789@") && !day.Any() && !mandate.Weekday(low) && !mandate.Month(low) && len(n) <= maxNamed {
+				list = append(list, n)
+				before, _, _ := strings.Cut(p.Words, n)
+				if w := tokens(before); len(w) > 0 && slices.Contains(kinds, w[len(w)-1]) {
+					anew = append(anew, n)
+				}
+			}
+		}
+	}
+	return list, anew
+}
+
+// narrowed is the parameter by which a call that cannot be taken back would do less, where the clause that orders it speaks of that by its
+// name and the call leaves it out: who is to leave the team Blue leaves no other one. Empty: there is none.
+func (j *judging) narrowed(o *offer, call *mandate.Call) string {
+	if !j.w.Deed.grave() {
+		return ""
+	}
+	for i := range j.m.Params {
+		p := &j.m.Params[i]
+		words := arguments.NameWords(p.Path)
+		has := func(v mandate.Value) bool { return arguments.Root(v.Path) == arguments.Root(p.Path) && v.Text != "" }
+		holds := p.Role == toolinfo.Selector || p.Role == toolinfo.Target || p.Role == toolinfo.Unclear
+		if !holds || p.Kind == toolinfo.Date || len(words) != 1 || slices.Contains(arguments.NameWords(j.m.Tool), words[0]) ||
+			slices.ContainsFunc(call.Values, has) {
+			continue
+		}
+		for k := range o.halves {
+			q := &o.halves[k]
+			if q.Orders && q.now && !q.Denied && slices.Contains(tokens(q.Words), words[0]) && j.fitsWords(q.Words) {
+				return p.Path
+			}
+		}
+	}
+	return ""
+}
+
+// fitsWords reports whether some clause that asks for a call holds these words, or is held by them.
+func (j *judging) fitsWords(words string) bool {
+	return slices.ContainsFunc(j.c.user.scope(), func(cl *clause) bool {
+		return cl.orders() && !cl.denies && (strings.Contains(words, cl.text) || strings.Contains(cl.text, words)) && j.fits(j.asks(cl))
+	})
+}
+
+// containsOnly takes from what is acted on for good what speaks for it, where the clause that orders it names something else that the call
+// has nowhere: what it lies in is not meant.
+func (j *judging) containsOnly(o *offer, call *mandate.Call) {
+	if !j.w.Deed.final() {
+		return
+	}
+	var own []*part
+	for i := range o.halves {
+		p := &o.halves[i]
+		if p.Orders && p.now && !p.Denied && !p.Apart && j.fitsWords(p.Words) {
+			own = append(own, p)
+		}
+	}
+	for i := range call.Values {
+		v := &call.Values[i]
+		thing := (v.Role == mandate.Object || v.Role == mandate.Place) && plainValue(v) && !j.bound(v.Path)
+		looked := !slices.ContainsFunc(o.halves, func(p part) bool { return !p.Apart && names(p.words, v.Text) })
+		missed := len(own) > 0 && looked && !slices.ContainsFunc(own, func(p *part) bool { return p.mayMean(v, call) })
+		if thing && missed && j.c.index.Said(v.Text) {
+			j.unbind(&mandate.Missing{Path: v.Path, Value: v.Text, Role: v.Role, Why: whyOfOthers})
+		}
+	}
+}
+
+// mayMean reports whether a clause may order something of a value: it names it or a day, or nothing by an id or a path that the call lacks.
+func (p *part) mayMean(v *mandate.Value, call *mandate.Call) bool {
+	lacks := func(n string) bool {
+		return strings.ContainsAny(n, "0123456789./_-") && !mandate.Figure(n) && !within(call, n)
+	}
+	day := mandate.MomentsIn(p.Words)
+	split := func(r rune) bool { return strings.ContainsRune(" ,;:!?\"'()\n", r) }
+	said := slices.Concat(p.Names, strings.FieldsFunc(p.Words, split))
+	return names(p.words, v.Text) || day.Any() || !slices.ContainsFunc(said, lacks)
+}
+
+// ofPart reports whether a clause orders an act of a part of what a tool acts on: the word for that stands behind one that says whose
+// part it is, and before that is another thing. Who deletes the attachment of a mail deletes no mail.
+func (j *judging) ofPart(cl *clause) bool {
+	if !j.w.Deed.grave() && j.m.Act != toolinfo.Change || len(j.m.Thing) == 0 {
+		return false
+	}
+	words := j.c.vocabulary.Words(cl.text)
+	kinds := arguments.NameWords(j.m.Tool)
+	kind := func(w *vocabulary.Word) bool { return slices.Contains(kinds, w.Text) || slices.Contains(kinds, w.Stem) }
+	verb := slices.IndexFunc(words, func(w vocabulary.Word) bool { return len(w.Acts) > 0 && kind(&w) })
+	if verb < 0 {
+		return false
+	}
+	head, behind := -1, false
+	for i := verb + 1; i < len(words); i++ {
+		w := &words[i]
+		switch {
+		case kind(w):
+			return head >= 0 && behind
+		case partWords[w.Text]:
+			behind = head >= 0
+		case head < 0 && w.Kind == vocabulary.Plain && w.Gram == 0 && (len(w.Things) > 0 || articles[words[i-1].Text]):
+			head = i
+		case head < 0 && (w.Kind != vocabulary.Plain || w.Gram == 0):
+			return false // a name, or what nobody knows
+		}
+	}
+	return false
+}
+
+var partWords = list("part_words")

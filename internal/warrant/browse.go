@@ -211,6 +211,7 @@ func (j *judging) pointed(values []arguments.Leaf) pointedAt {
 			}
 			on.unknown, on.labels[l.Text] = false, e.Label
 			on.note(j, &e)
+			on.vague = on.vague || j.c.argued && j.c.calledLess(shown, e.Label)
 		}
 	}
 	return on
@@ -264,6 +265,36 @@ func (on *pointedAt) note(j *judging, e *page.Element) {
 		on.promises |= c.acts(e.Label)
 	}
 	on.vague = on.vague || !c.spokenLabel(e.Label) && !(c.trusts(browser(j.m.Tool)) && logsIn(e.Label))
+}
+
+// calledLess reports whether the user's words have all that a page calls another element by, and not all that it calls this one by, which
+// has that and more: "Name" is meant, and not "Name of the guarantor".
+func (c *Context) calledLess(p *page.Page, label string) bool {
+	mine := contentOf(c.vocabulary.Words(label))
+	said := func(w string) bool { return c.user.stems[w] || c.user.stems[stem(w)] }
+	if len(mine) == 0 || !slices.ContainsFunc(mine, func(w string) bool { return !said(w) }) {
+		return false
+	}
+	less := false
+	p.Others(label, func(other string) bool {
+		theirs := contentOf(c.vocabulary.Words(other))
+		less = len(theirs) > 0 && len(theirs) < len(mine) && !slices.ContainsFunc(theirs, func(w string) bool {
+			return !said(w)
+		}) && slices.ContainsFunc(theirs, func(w string) bool { return slices.Contains(mine, w) })
+		return !less
+	})
+	return less
+}
+
+// contentOf are the words of a label that say something.
+func contentOf(words []vocabulary.Word) []string {
+	var out []string
+	for i := range words {
+		if words[i].Kind == vocabulary.Plain && (words[i].Gram == 0 || len(words[i].Acts) > 0) {
+			out = append(out, words[i].Stem)
+		}
+	}
+	return out
 }
 
 // logsIn reports whether an element only lets somebody in, by all of its words.
@@ -484,7 +515,9 @@ func (j *judging) chooses(l *arguments.Leaf, choice bool) {
 	}
 	words := j.c.vocabulary.Words(l.Text)
 	for i := range words {
-		if w := &words[i]; w.Kind == vocabulary.Plain && w.Gram == 0 && len(w.Text) > 2 && !j.c.spokenWord(w) {
+		w := &words[i]
+		other := w.Kind == vocabulary.Number && len(w.Text) > 1 && !j.counted(w.Text) && !j.c.saidNow(w.Text)
+		if other || w.Kind == vocabulary.Plain && w.Gram == 0 && len(w.Text) > 2 && !j.c.spokenWord(w) {
 			j.w.raise(Change)
 			j.slot(Object, l.Path, l.Text, Nothing, "it is chosen on the page, and I could not find it in your words")
 			return

@@ -138,6 +138,9 @@ func (j *judging) members(values []arguments.Leaf) Deed {
 	for i := range values {
 		l := &values[i]
 		parts := strings.Split(strings.ReplaceAll(l.Path, "[]", ""), ".")
+		if len(parts) > 1 && slices.Contains(arguments.NameWords(parts[len(parts)-1]), "method") && methods[strings.ToUpper(l.Text)] {
+			d = Execute // "X-HTTP-Method-Override" of a look
+		}
 		for _, part := range parts[1:] {
 			o := Read
 			if word, stage := strings.CutPrefix(part, "$"); stage && !pureStages[strings.ToLower(word)] {
@@ -162,6 +165,9 @@ func (j *judging) members(values []arguments.Leaf) Deed {
 	}
 	return d
 }
+
+// methods are those of HTTP that do more than look.
+var methods = map[string]bool{"POST": true, "PUT": true, "PATCH": true, "DELETE": true}
 
 // selects is how a statement of SQL begins that reads, whatever the parameter is called in which it stands.
 var selects = regexp.MustCompile(`(?i)^\s*(?:select\s[^.!?]*?(?:\sfrom\s|[*(,=_]|\d)|with\s+\w+\s+as\s*\()`)

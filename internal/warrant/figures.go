@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/arguments"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -326,10 +328,25 @@ func (c *Context) partOf(p reader.Part, now, later bool) part {
 	delete(counted, "1")
 	words := slices.Sorted(maps.Keys(counted))
 	out.counts = append(c.counts(p.Words), words...)
-	out.all = append(figuresIn.FindAllString(p.Words, -1), slices.Sorted(maps.Keys(mandate.Counts(p.Words)))...)
+	out.all = append(ownFigures(p.Words), slices.Sorted(maps.Keys(mandate.Counts(p.Words)))...)
 	for _, w := range c.vocabulary.Words(p.Words) {
 		if w.Kind == vocabulary.Plain && w.Gram == 0 && len(w.Text) > 2 && !mandate.Currency(w.Text) && len(mandate.Counts(w.Text)) == 0 {
 			out.content = append(out.content, w.Stem)
+		}
+	}
+	return out
+}
+
+// ownFigures are the numbers of a text that are none of a name: the 1 of q1 counts nothing.
+func ownFigures(text string) []string {
+	var out []string
+	for _, at := range figuresIn.FindAllStringIndex(text, -1) {
+		before, size := utf8.DecodeLastRuneInString(text[:at[0]])
+		if before == '-' || before == '_' {
+			before, _ = utf8.DecodeLastRuneInString(text[:at[0]-size])
+		}
+		if !unicode.IsLetter(before) || unicode.In(before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
+			out = append(out, text[at[0]:at[1]])
 		}
 	}
 	return out

@@ -385,3 +385,69 @@ func (c *Context) scoped() string {
 	}
 	return strings.Join(words, " ")
 }
+
+// whyLeft is what is said of an act that only an earlier message orders.
+const whyLeft = "a later message of yours may have changed that"
+
+// leftBehind reports whether a message of the owner's came after the one that orders a call, and does not go on with it: whatever it says,
+// it may take the order back or put it off, and nobody but a model tells one from the other by its words.
+func (j *judging) leftBehind(call *mandate.Call) bool {
+	c := j.c
+	if len(c.asking) < 2 {
+		return false
+	}
+	t := reader.ToolOf(c.nameOf(j.m), j.m, c.vocabulary)
+	for i := len(c.asking) - 1; i > 0; i-- {
+		if j.deniesAny(c.asking[i], call) {
+			return true
+		}
+		r := reader.Recalls(c.asking[i], &t, c.vocabulary) // "hold on" orders nothing of anything
+		speaks := r.Thing || r.Person || len(r.Names) > 0 || len(r.Words) > 0
+		bids := reader.Bidden(c.asking[i], &t, nil, j.said.choices, c.vocabulary) || reader.Ordered(c.asking[i], &t, c.vocabulary)
+		if speaks && bids {
+			return false
+		}
+		if !j.goesAlong(c.asking[i], call) {
+			return true
+		}
+	}
+	return false
+}
+
+// goesAlong reports whether a message goes on with what was ordered before it: it says yes, or gives or chooses a value of the
+// call.
+func (j *judging) goesAlong(text string, call *mandate.Call) bool {
+	c := j.c
+	if GoesOn(text) || agrees(c.vocabulary.Words(text)) {
+		return true
+	}
+	said := mandate.Phrase(text)
+	return slices.ContainsFunc(call.Values, func(v mandate.Value) bool {
+		return plainValue(&v) && (names(said, v.Text) || v.Role != mandate.Text && c.records.All().Chosen(v.Text, text))
+	})
+}
+
+// deniesAny reports whether a message denies a value of a call: "not 50".
+func (j *judging) deniesAny(text string, call *mandate.Call) bool {
+	return slices.ContainsFunc(reader.Denied(text, j.c.vocabulary), func(words string) bool {
+		denied := mandate.Phrase(words)
+		return slices.ContainsFunc(call.Values, func(v mandate.Value) bool { return plainValue(&v) && names(denied, v.Text) })
+	})
+}
+
+func plainValue(v *mandate.Value) bool { return !v.Flag && len(v.Text) <= maxNamed }
+
+// agrees reports whether a message says yes and nothing else.
+func agrees(words []vocabulary.Word) bool {
+	const light = vocabulary.Assent | vocabulary.Polite | vocabulary.Function | vocabulary.Pronoun | vocabulary.Joining | vocabulary.Hearer
+	yes := false
+	for i := range words {
+		w := &words[i]
+		yes = yes || w.Gram.Has(vocabulary.Assent)
+		if w.Gram&(vocabulary.Negation|vocabulary.Dissent|vocabulary.Condition) != 0 ||
+			w.Gram&light == 0 && !goingOn[strings.ToLower(w.Text)] && !empty[w.Text] {
+			return false
+		}
+	}
+	return yes
+}

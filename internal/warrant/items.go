@@ -42,6 +42,12 @@ func (j *judging) bind(values []arguments.Leaf) {
 	}
 	j.saidBefore(offered, &got, call, w)
 	j.sparedByName(offered, call)
+	j.calledOtherwise(offered, call)
+	j.containsOnly(offered, call)
+	if path := j.narrowed(offered, call); path != "" {
+		why := "your words say which " + path + ", and the call does not"
+		j.w.Slots = append(j.w.Slots, Slot{Kind: Object, Path: path, Has: Nothing, Why: why})
+	}
 	j.chosenElsewhere(offered, call)
 	j.figuresElsewhere(offered, call)
 	j.crossed(offered, call)

@@ -25,7 +25,8 @@ func (j *judging) denies(l *arguments.Leaf, o *offer, call *mandate.Call) bool {
 	name := switchWords(l.Path)
 	said := slices.Concat(o.parts, o.listed)
 	on := slices.ContainsFunc(said, func(p part) bool { return p.turnsOn(name, call) })
-	off := slices.ContainsFunc(o.denied, func(words []string) bool { return mandate.Speaks(words, name) })
+	beside := j.deniedBeside(name)
+	off := beside || slices.ContainsFunc(o.denied, func(words []string) bool { return mandate.Speaks(words, name) })
 	switch l.Text {
 	case "true":
 		return !on || off
@@ -34,9 +35,22 @@ func (j *judging) denies(l *arguments.Leaf, o *offer, call *mandate.Call) bool {
 			speaks := func(w string) bool { return mandate.Speaks(p.wordsBeside(call), []string{w}) }
 			return !p.Lifts && !p.Denied && slices.ContainsFunc(name, speaks)
 		})
-		return spoken || !off && !j.offAnyway(l)
+		return spoken && !(beside && !on) || !off && !j.offAnyway(l)
 	}
 	return false
+}
+
+// deniedBeside reports whether the messages that count now have what a switch is called by right behind a denial: "not private".
+func (j *judging) deniedBeside(name []string) bool {
+	return slices.ContainsFunc(j.c.asking, func(text string) bool {
+		words := tokens(text)
+		for i := 1; i+len(name) <= len(words); i++ {
+			if mandate.Negates(words[i-1]) && mandate.Speaks(words[i:i+len(name)], name) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // switchWords are what a switch is called by, without what only makes one of it: public of is_public.

@@ -63,7 +63,7 @@ func (p *pass) lacks(v *Value) string {
 	switch {
 	case why == "":
 		return p.leaves(v)
-	case p.item.Worded && v.Role != Text && !p.call.Grave && p.unnamed(v) == "":
+	case p.item.Worded && v.Role != Text && !p.call.Grave && why != standings[equals] && p.unnamed(v) == "":
 		return "" // what cannot be taken back is done to what the words offer for it
 	}
 	return why

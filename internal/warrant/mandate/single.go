@@ -170,11 +170,9 @@ func (r *Records) bestOf(at []int32, value string, words []string) standing {
 	return best
 }
 
-func (r *Records) singledAt(at int, value string, words []string) standing {
-	rec := &r.all[at]
-	key := rec.keyOf(value)
-	mine := r.score(at, words)
-	better, ties := false, false
+// contested reports whether the records that could stand for another are called by more of some words, or by as many.
+func (r *Records) contested(at int, key, value string, words []string) (better, ties bool) {
+	mine, own := r.score(at, words), r.calledHow(at, words)
 	r.candidates(words, func(i int) {
 		if i == at {
 			return
@@ -182,9 +180,20 @@ func (r *Records) singledAt(at int, value string, words []string) standing {
 		if other := r.rival(i, key, value); other == "" || other == value || !r.kin(at, i) || r.holdsRecord(at, i) || r.holdsRecord(i, at) {
 			return
 		}
-		s := r.score(i, words)
-		better, ties = better || s > mine, ties || s == mine
+		s, named := r.score(i, words), r.calledHow(i, words)
+		if own.outranks(&named) {
+			return
+		}
+		better, ties = better || s > mine, ties || s == mine || named.outranks(&own)
 	})
+	return better, ties
+}
+
+func (r *Records) singledAt(at int, value string, words []string) standing {
+	rec := &r.all[at]
+	key := rec.keyOf(value)
+	mine := r.score(at, words)
+	better, ties := r.contested(at, key, value, words)
 	if rec.keyless() && !better {
 		switch r.betweenCells(rec, value, words) {
 		case yes:
@@ -193,6 +202,9 @@ func (r *Records) singledAt(at int, value string, words []string) standing {
 		default:
 			ties = true
 		}
+	}
+	if mine > 0 && r.onlyRemarked(at, words) {
+		mine = 0
 	}
 	switch {
 	case better:
@@ -370,11 +382,19 @@ func (r *Records) within(value string, k *kinds, words []string) bool {
 		return false
 	}
 	best, found, tie := 0, -1, false
+	var first called
 	r.candidates(words, func(at int) {
-		switch s := r.score(at, words); {
-		case at == found, s == 0:
+		s := r.score(at, words)
+		if at == found || s == 0 {
+			return
+		}
+		how := r.calledHow(at, words)
+		switch {
+		case found >= 0 && first.outranks(&how):
+		case found >= 0 && how.outranks(&first):
+			best, found, tie, first = s, at, false, how
 		case s > best:
-			best, found, tie = s, at, false
+			best, found, tie, first = s, at, false, how
 		case s == best && !r.holdsRecord(at, found) && !r.holdsRecord(found, at):
 			tie = true
 		}

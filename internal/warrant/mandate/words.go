@@ -259,8 +259,14 @@ func plain(s string) string {
 	if n, ok := numbers[strings.ToLower(s)]; ok {
 		return n
 	}
+	if grouped.MatchString(s) {
+		return strings.ReplaceAll(s, ".", "")
+	}
 	if n := valueindex.Normal(s); n != "" {
 		return n
 	}
 	return strings.ToLower(s)
 }
+
+// grouped is a number whose thousands are set off by points: nobody writes three digits of nothing behind one.
+var grouped = regexp.MustCompile(`^[1-9][0-9]{0,2}(?:\.[0-9]{3})*\.000$`)

@@ -124,6 +124,15 @@ func (p *Page) Named(selector string) []Element {
 	return out
 }
 
+// Others calls do with what the other elements of a page are called, until it returns false.
+func (p *Page) Others(label string, do func(label string) bool) {
+	for _, e := range p.elements {
+		if e.Label != label && e.Label != "" && !do(e.Label) {
+			return
+		}
+	}
+}
+
 // Size is about how many bytes are kept.
 func (p *Page) Size() int {
 	n := 0

@@ -150,7 +150,8 @@ func (s *speech) object(toks []string) {
 func handles(text string) string {
 	toks := sentence(text)
 	for i, w := range toks {
-		if i == 0 && inFront(toks) || i > 0 && (joined(toks, i) || isSpent.has(w) && isBecoming.has(toks[i-1])) {
+		first := i == 0 && (inFront(toks) || ledTo(toks))
+		if first || i > 0 && (joined(toks, i) || means(toks, i) || isSpent.has(w) && isBecoming.has(toks[i-1])) {
 			return w
 		}
 	}
@@ -170,6 +171,23 @@ func inFront(toks []string) bool {
 		v, a := verbOf(w)
 		return a == Read && !isHand.has(v) || isLooking.has(w)
 	})
+}
+
+// ledTo reports whether a description begins with a word that nobody knows, joined to a look: whatever that is, it is done first.
+func ledTo(toks []string) bool {
+	if len(toks) < 3 || !isJoin.has(toks[1]) || isLead.has(toks[0]) || isLooking.has(toks[0]) || strings.HasSuffix(toks[0], "ly") {
+		return false
+	}
+	_, first := verbOf(toks[0])
+	v, a := verbOf(toks[2])
+	return first == Unknown && a == Read && (v == toks[2] || v+"s" == toks[2])
+}
+
+// means reports whether a word is what is done to the very thing that is looked at: "by restoring it".
+func means(toks []string, i int) bool {
+	v, a := verbOf(toks[i])
+	acts := a != Unknown && a != Read && !isWorking.has(v) && strings.HasSuffix(toks[i], "ing")
+	return acts && toks[i-1] == "by" && i+1 < len(toks) && isPronoun.has(toks[i+1])
 }
 
 // joined reports whether a word is an act that is done to something, behind what joins it to another.

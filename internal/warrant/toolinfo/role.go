@@ -86,7 +86,8 @@ func (m *Meaning) byName(n *name, f *field) (Role, Kind) {
 	case n.head == "token", n.head == "orderby", f.fixed && !named:
 		return Control, Plain
 	}
-	if role, kind, ok := m.target(n, f); ok {
+	counts := f.types != 0 && f.types&^ofNumber == 0 // how many guests, and not which
+	if role, kind, ok := m.target(n, f); ok && !(counts && role == Target && kind == Person) {
 		return role, kind
 	}
 	return m.byHead(n, f)
@@ -127,7 +128,7 @@ func (m *Meaning) byHead(n *name, f *field) (Role, Kind) {
 // is executed.
 func (m *Meaning) order(n *name, f *field) (Role, Kind, bool) {
 	switch {
-	case n.head == "code" && n.mod(isOtherCode):
+	case n.head == "code" && (n.mod(isOtherCode) || m.Act == Create && slices.ContainsFunc(m.nouns, isOtherCode.has)):
 		return Selector, Plain, true
 	case f.statement(n):
 		return Command, Code, true

@@ -112,6 +112,7 @@ func beside(text string, all []vocabulary.Word, from, to int, bare bool, mine fu
 		case empty(w) || mine(w):
 		case bare:
 			strange = append(strange, *w)
+		case i == from && to > from+1 && w.Gram.Has(vocabulary.Assent) && strings.HasPrefix(text[w.End:], ","): // "Yes, it is open"
 		case polite[w.Text] || salutes[w.Text] || closings[w.Text] || named(text, all, i) || signs(text, all, i):
 		case weak[w.Text] || weak[w.Stem] || w.Gram&(vocabulary.Condition|vocabulary.Quantity) != 0:
 			weakly = append(weakly, *w)
