@@ -13,7 +13,10 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/test/prooftest"
 )
 
@@ -172,7 +175,7 @@ func TestDoctorFindsTokensThatAreOpenToOthersOrNotTheServers(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := app.LoadTokens(file); err != nil { // new ones, which the server does not know
+	if _, _, err := accounts.LoadTokens(file); err != nil { // new ones, which the server does not know
 		t.Fatal(err)
 	}
 	d := c.examine(s.data)
@@ -213,13 +216,13 @@ func TestDoctorFindsABrokenStore(t *testing.T) {
 func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 	c := newClinic(t)
 	data := t.TempDir()
-	tokens, _, err := app.LoadTokens(filepath.Join(data, "tokens.json"))
+	tokens, _, err := accounts.LoadTokens(filepath.Join(data, "tokens.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	loose := httptest.NewServer(prooftest.Handler(tokens.Agent, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"status":"ok","version":"`+app.Version()+`","parts":[],"hosts":[],"tidemark":{"taint":"owner","verdict":"allow"}}`)
+		fmt.Fprint(w, `{"status":"ok","version":"`+build.Version()+`","parts":[],"hosts":[],"tidemark":{"taint":"owner","verdict":"allow"}}`)
 	})))
 	t.Cleanup(loose.Close)
 	if err := os.WriteFile(filepath.Join(data, "server.json"), []byte(`{"url":"`+loose.URL+`","pid":1}`), 0o600); err != nil {
@@ -235,7 +238,7 @@ func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 		}
 	}
 	e := &env{out: &strings.Builder{}, ui: ui{colour: true}}
-	r, err := app.Doctor(t.Context(), app.DoctorOptions{Paths: app.Paths{Data: data}, World: install.World{Home: c.home, Data: data, Hook: c.hook, Getenv: os.Getenv}})
+	r, err := app.Doctor(t.Context(), app.DoctorOptions{Paths: datafolder.Paths{Data: data}, World: install.World{Home: c.home, Data: data, Hook: c.hook, Getenv: os.Getenv}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/draw"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
@@ -73,7 +74,7 @@ func (e *env) policy(agent string) (*policy.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, _, err := app.ReadConfig(p.Config)
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
@@ -103,7 +104,7 @@ func (e *env) learn(ctx context.Context, f *learnFlags) error {
 	return e.showLesson(f, lesson)
 }
 
-func (e *env) applyLesson(p app.Paths, f *learnFlags, lesson *app.Lesson) error {
+func (e *env) applyLesson(p datafolder.Paths, f *learnFlags, lesson *app.Lesson) error {
 	list := []app.Proposal{}
 	for _, c := range lesson.Proposals {
 		if c.Backtest.Clean == 0 && c.Backtest.All <= f.maxStops {

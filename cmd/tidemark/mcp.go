@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
@@ -67,7 +68,7 @@ func (e *env) relayMCP(ctx context.Context, name string, variables, command []st
 	if err != nil {
 		return err
 	}
-	cfg, _, err := app.ReadConfig(p.Config)
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return err
 	}

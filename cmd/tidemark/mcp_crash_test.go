@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -22,7 +23,7 @@ func TestACrashUnderManyRelaysForgetsNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "tidemark.yaml"), []byte("mcp: {wait: 1ms}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
+	p := datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
 	place := func(i int) judge.Place {
 		return judge.Place{Session: fmt.Sprintf("mcp:crash-%d", i), Agent: "mcp", Owner: true}
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	mcpwrap "github.com/tidemark/tidemark/internal/agents/wrap"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
@@ -66,7 +69,7 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 			return o, fmt.Errorf("find data folder: %w", err)
 		}
 	}
-	if url, _, err := app.Elsewhere(p); err != nil || url != "" {
+	if url, _, err := datafolder.Elsewhere(p); err != nil || url != "" {
 		return o, err
 	}
 	o.Gateway, err = gatewayAt(p)
@@ -74,7 +77,7 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 		return o, err
 	}
 	if install.Exists(p.Tokens()) {
-		tokens, _, err := app.LoadTokens(p.Tokens())
+		tokens, _, err := accounts.LoadTokens(p.Tokens())
 		if err != nil {
 			return o, err
 		}
@@ -85,12 +88,12 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 }
 
 // gatewayAt is where the server listens, or would.
-func gatewayAt(p app.Paths) (string, error) {
-	r, err := app.FindRunning(p)
-	if err == nil || !errors.Is(err, app.ErrNotRunning) {
+func gatewayAt(p datafolder.Paths) (string, error) {
+	r, err := datafolder.FindRunning(p)
+	if err == nil || !errors.Is(err, datafolder.ErrNotRunning) {
 		return r.URL, err
 	}
-	cfg, _, err := app.ReadConfig(p.Config)
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return "", err
 	}
@@ -249,7 +252,7 @@ is asked by this program, which works only where it asks nobody.`,
 }
 
 // serverAt is the address that is meant by a flag, or by what was named.
-func (f *visitFlags) serverAt(p app.Paths, what string) (string, error) {
+func (f *visitFlags) serverAt(p datafolder.Paths, what string) (string, error) {
 	switch {
 	case f.url != "":
 		return f.url, nil

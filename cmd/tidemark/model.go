@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -163,7 +164,7 @@ func (e *env) useModel(ctx context.Context, name, model string, yes bool) error 
 }
 
 // adoptModel tries an offer where nothing leaves, asks, makes one real request, and writes it down: in this order.
-func (e *env) adoptModel(ctx context.Context, p app.Paths, o *app.ModelOffer, yes bool) error {
+func (e *env) adoptModel(ctx context.Context, p datafolder.Paths, o *app.ModelOffer, yes bool) error {
 	if o.Kind == "program" && o.Version == "" {
 		e.printf("trying %s on a scripted model of this machine …\n", o.Title)
 		if err := app.ProveModel(ctx, p, o); err != nil && o.Fault == "" {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/plugins/compliance"
 	"github.com/tidemark/tidemark/internal/plugins/cost"
@@ -109,7 +111,7 @@ commands read what they left behind. They need no server.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&since, "since", "30d", "only the last so long, e.g. 7d or 168h")
-	sub := func(use, short string, run func(ctx context.Context, p app.Paths, from time.Time) error) *cobra.Command {
+	sub := func(use, short string, run func(ctx context.Context, p datafolder.Paths, from time.Time) error) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := span(since)
 			if err != nil || d <= 0 {
@@ -124,7 +126,7 @@ commands read what they left behind. They need no server.`,
 	}
 	var session string
 	record := sub("record", "Who did what, and why it was allowed: the compliance record with the monitor's reasons, as lines of JSON",
-		func(ctx context.Context, p app.Paths, from time.Time) error {
+		func(ctx context.Context, p datafolder.Paths, from time.Time) error {
 			return e.exportRecord(ctx, p, from, session)
 		})
 	record.Flags().StringVar(&session, "session", "", "only this session")
@@ -146,7 +148,7 @@ type costRow struct {
 	Estimated int     `json:"estimated"` // calls whose input nobody counted
 }
 
-func (e *env) showCost(_ context.Context, p app.Paths, from time.Time) error {
+func (e *env) showCost(_ context.Context, p datafolder.Paths, from time.Time) error {
 	rows := map[[2]string]*costRow{}
 	for c, err := range cost.Entries(p.Cost(), from.UTC().Format(time.DateOnly)) {
 		if err != nil {
@@ -204,7 +206,7 @@ func events(ctx context.Context, log *app.Log, from time.Time, session string) i
 	}
 }
 
-func (e *env) exportRecord(ctx context.Context, p app.Paths, from time.Time, session string) error {
+func (e *env) exportRecord(ctx context.Context, p datafolder.Paths, from time.Time, session string) error {
 	return e.withLog(ctx, func(log *app.Log) error {
 		reasons := func(yield func(compliance.Line, error) bool) {
 			for entry, err := range events(ctx, log, from, session) {
@@ -231,8 +233,8 @@ func (e *env) exportRecord(ctx context.Context, p app.Paths, from time.Time, ses
 	})
 }
 
-func (e *env) showExperiment(ctx context.Context, p app.Paths, from time.Time) error {
-	cfg, _, err := app.ReadConfig(p.Config)
+func (e *env) showExperiment(ctx context.Context, p datafolder.Paths, from time.Time) error {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,11 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 // Exit codes. Scripts rely on them.
@@ -84,7 +87,7 @@ func (e *env) report(err error) {
 			return
 		}
 	}
-	var bad *app.ConfigError
+	var bad *load.Error
 	if errors.As(err, &bad) {
 		fmt.Fprint(e.errOut, newUI(e.errOut).faults(bad.Rendered))
 		return
@@ -223,7 +226,7 @@ func someAgents(_ *cobra.Command, names []string) error {
 	return nil
 }
 
-func (e *env) paths() (app.Paths, error) {
+func (e *env) paths() (datafolder.Paths, error) {
 	p, err := app.FindPaths(e.data, e.config)
 	if err != nil {
 		return p, err
@@ -281,7 +284,7 @@ func (e *env) versionCommand() *cobra.Command {
 }
 
 func (e *env) printVersion() error {
-	v := app.Version()
+	v := build.Version()
 	if e.json {
 		return e.printJSON(map[string]string{"version": v})
 	}

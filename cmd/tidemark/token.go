@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
@@ -128,17 +129,17 @@ func (e *env) addPerson(ctx context.Context, name, role, agent string) error {
 }
 
 // makeAgentToken makes a token that is one agent's. A running server takes the common token of agents for it, which may do more.
-func (e *env) makeAgentToken(ctx context.Context, c *client, p app.Paths, name, agent string) (out madeToken, err error) {
+func (e *env) makeAgentToken(ctx context.Context, c *client, p datafolder.Paths, name, agent string) (out madeToken, err error) {
 	if c == nil {
 		token, who, err := app.AddAgent(ctx, p, whoami(), name, agent)
 		return madeToken{who.Name, who.Role, who.Agent, token, who.By()}, err
 	}
 	common := *c
 	common.secret = nil
-	if url, _, err := app.Elsewhere(p); err != nil {
+	if url, _, err := datafolder.Elsewhere(p); err != nil {
 		return out, err
 	} else if url == "" { // else the token of the machine is the common one of its agents
-		tokens, _, err := app.LoadTokens(p.Tokens())
+		tokens, _, err := accounts.LoadTokens(p.Tokens())
 		if err != nil {
 			return out, err
 		}
@@ -261,7 +262,7 @@ func (e *env) showTokens(roles []string) error {
 	if _, err := os.Stat(p.Tokens()); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("token: %s has none yet (the first start makes them: tidemark serve)", p.Data)
 	}
-	t, _, err := app.LoadTokens(p.Tokens())
+	t, _, err := accounts.LoadTokens(p.Tokens())
 	if err != nil {
 		return err
 	}
@@ -271,7 +272,7 @@ func (e *env) showTokens(roles []string) error {
 		switch {
 		case !ok:
 			return fmt.Errorf("token: nobody has the role %q (want agent or reader)", roles[0])
-		case token == "" || app.Hashed(token):
+		case token == "" || accounts.Hashed(token):
 			return fmt.Errorf("token: of the %s's only a hash is kept: it cannot be shown again (new ones: tidemark token new)", roles[0])
 		}
 		e.printf("%s\n", token)
@@ -293,7 +294,7 @@ func (e *env) renewTokens() error {
 	if err := p.Create(); err != nil {
 		return err
 	}
-	t, err := app.RenewTokens(p.Tokens())
+	t, err := accounts.RenewTokens(p.Tokens())
 	if err != nil {
 		return err
 	}
@@ -306,7 +307,7 @@ func (e *env) renewTokens() error {
 }
 
 // printTokens shows those that are known, which is once.
-func (e *env) printTokens(t app.Tokens) {
+func (e *env) printTokens(t accounts.Tokens) {
 	for _, k := range []struct{ role, token, what string }{
 		{"agent", t.Agent, "for hosts and hooks"},
 		{"reader", t.Reader, "reads everything, answers nothing"},
@@ -314,7 +315,7 @@ func (e *env) printTokens(t app.Tokens) {
 		{"approver", t.Approver, "answers questions: tidemark approvals watch asks for it"},
 		{"admin", t.Admin, "everything"},
 	} {
-		if k.token != "" && !app.Hashed(k.token) {
+		if k.token != "" && !accounts.Hashed(k.token) {
 			e.printf("  %-9s %s  %s\n", k.role, k.token, k.what)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
 )
@@ -37,27 +39,20 @@ func (a *App) Judges() InForce {
 }
 
 // OnDisk is what a server that started now would judge by.
-func OnDisk(p Paths) (InForce, error) {
-	p, err := p.again()
+func OnDisk(p datafolder.Paths) (InForce, error) {
+	p, err := p.Again()
 	if err != nil {
 		return InForce{}, err
 	}
-	cfg, _, err := ReadConfig(p.Config)
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return InForce{}, err
 	}
-	return inForce(absolute(p.Config), cfg), nil
-}
-
-// again looks for the policy file once more: one may have come since.
-func (p Paths) again() (Paths, error) {
-	now, err := FindPaths(p.Data, p.Config)
-	now.Store = p.Store
-	return now, err
+	return inForce(datafolder.Absolute(p.Config), cfg), nil
 }
 
 // paths are those of this server, with the policy file that is there by now.
-func (a *App) paths() Paths {
+func (a *App) paths() datafolder.Paths {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	return a.opts.Paths
@@ -80,11 +75,11 @@ func (a *App) Reload(ctx context.Context) ([]string, error) {
 func (a *App) takeUp(proven bool) ([]string, error) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
-	p, err := a.opts.Paths.again()
+	p, err := a.opts.Paths.Again()
 	if err != nil {
 		return nil, err
 	}
-	cfg, warnings, err := ReadConfig(p.Config)
+	cfg, warnings, err := load.Read(p.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +94,7 @@ func (a *App) takeUp(proven bool) ([]string, error) {
 func (a *App) enforce(cfg *config.Config, warnings configfile.Faults) ([]string, error) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
-	p, err := a.opts.Paths.again()
+	p, err := a.opts.Paths.Again()
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +103,15 @@ func (a *App) enforce(cfg *config.Config, warnings configfile.Faults) ([]string,
 
 // put makes a configuration the one that is judged by.
 // Preconditions: reading is held.
-func (a *App) put(p Paths, cfg *config.Config, warnings configfile.Faults) ([]string, error) {
-	candidate, err := ReadShadow(p.Config, cfg)
+func (a *App) put(p datafolder.Paths, cfg *config.Config, warnings configfile.Faults) ([]string, error) {
+	candidate, err := load.Shadow(p.Config, cfg)
 	if err != nil {
 		return nil, err
 	}
 	a.Monitor.SetPolicy(cfg.Policy)
 	a.Monitor.SetShadow(candidate)
 	a.opts.Paths = p
-	now := inForce(absolute(p.Config), cfg)
+	now := inForce(datafolder.Absolute(p.Config), cfg)
 	now.Sections = a.judges.Sections // those of the start stay
 	a.judges = now
 	out := make([]string, 0, len(warnings)+1)
@@ -135,16 +130,6 @@ func (a *App) put(p Paths, cfg *config.Config, warnings configfile.Faults) ([]st
 func from(file string) string {
 	if file == "" {
 		return "the program itself, no file was found"
-	}
-	return file
-}
-
-func absolute(file string) string {
-	if file == "" {
-		return ""
-	}
-	if full, err := filepath.Abs(file); err == nil {
-		return full
 	}
 	return file
 }
@@ -173,7 +158,7 @@ func (a *App) watch(ctx context.Context, tick <-chan time.Time) {
 	p := a.paths()
 	file := p.Config
 	if file == "" {
-		file = filepath.Join(p.Data, policyName)
+		file = filepath.Join(p.Data, datafolder.PolicyName)
 	}
 	for last := a.seen; ; {
 		select {

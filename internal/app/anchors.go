@@ -7,13 +7,15 @@ import (
 	"os"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/external/anchors"
 	"github.com/tidemark/tidemark/internal/store"
 )
 
 // signer signs checkpoints of the log. Servers of one log, which share the key, sign alike.
 func signer(key []byte) anchors.Signer {
-	return anchors.NewSigner(keyed(key, "checkpoints of the log"))
+	return anchors.NewSigner(datafolder.Derive(key, "checkpoints of the log"))
 }
 
 // startAnchors begins to write the head of the log down elsewhere, where the file says so. Of several servers of one log one does.
@@ -55,7 +57,7 @@ func (a *App) anchorBreaks(ctx context.Context) ([]store.Break, error) {
 	if a.anchors == nil || a.config.Anchors.File == "" {
 		return nil, nil
 	}
-	key, err := LoadKey(a.opts.Paths.Key())
+	key, err := datafolder.LoadKey(a.opts.Paths.Key())
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +71,9 @@ func (a *App) anchorBreaks(ctx context.Context) ([]store.Break, error) {
 
 // CheckAnchors holds a log against checkpoints that were written down elsewhere: those in a file or, where none is given, in the file
 // that the policy file names. They must be signed by the key of this data folder, or by the one that is given. It says how many it found.
-func CheckAnchors(ctx context.Context, p Paths, log *Log, file, key string) ([]store.Break, int, error) {
+func CheckAnchors(ctx context.Context, p datafolder.Paths, log *Log, file, key string) ([]store.Break, int, error) {
 	if file == "" {
-		cfg, _, err := ReadConfig(p.Config)
+		cfg, _, err := load.Read(p.Config)
 		if err != nil || cfg.Anchors == nil || cfg.Anchors.File == "" {
 			return nil, 0, err
 		}
@@ -84,7 +86,7 @@ func CheckAnchors(ctx context.Context, p Paths, log *Log, file, key string) ([]s
 	return checkAnchors(ctx, log.Reader, file, k)
 }
 
-func anchorKey(p Paths, given string) (anchors.Key, error) {
+func anchorKey(p datafolder.Paths, given string) (anchors.Key, error) {
 	if given != "" {
 		k, err := anchors.ParseKey(given)
 		if err != nil {
@@ -95,7 +97,7 @@ func anchorKey(p Paths, given string) (anchors.Key, error) {
 	if _, err := os.Stat(p.Key()); err != nil {
 		return anchors.Key{}, fmt.Errorf("read the key of the anchors: %w (give it with --anchor-key)", err)
 	}
-	raw, err := LoadKey(p.Key())
+	raw, err := datafolder.LoadKey(p.Key())
 	if err != nil {
 		return anchors.Key{}, err
 	}
@@ -119,11 +121,11 @@ func checkAnchors(ctx context.Context, ledger anchors.Ledger, file string, k anc
 }
 
 // Checkpoint is a signed note of where the log stands, to be kept elsewhere; AnchorKey is by what others check it.
-func Checkpoint(ctx context.Context, p Paths) (note []byte, err error) {
+func Checkpoint(ctx context.Context, p datafolder.Paths) (note []byte, err error) {
 	if err := exists(p); err != nil {
 		return nil, err
 	}
-	key, err := LoadKey(p.Key())
+	key, err := datafolder.LoadKey(p.Key())
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +142,7 @@ func Checkpoint(ctx context.Context, p Paths) (note []byte, err error) {
 }
 
 // AnchorKey is the key by which others check the checkpoints of this log, as programs that read signed notes take it.
-func AnchorKey(p Paths) (string, error) {
+func AnchorKey(p datafolder.Paths) (string, error) {
 	k, err := anchorKey(p, "")
 	return k.String(), err
 }

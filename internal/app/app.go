@@ -22,9 +22,13 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/pulse"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/alarm"
+	"github.com/tidemark/tidemark/internal/base/bodypace"
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/debounce"
 	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/external/anchors"
 	"github.com/tidemark/tidemark/internal/extract/handles"
@@ -34,6 +38,7 @@ import (
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/people/channels"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/internal/reports/tally"
@@ -46,7 +51,7 @@ import (
 
 // Options say what to run.
 type Options struct {
-	Paths  Paths
+	Paths  datafolder.Paths
 	Listen string // overrides the file's; "" for the file's or the default
 	Plain  bool   // as the file's server.plain
 	// Upstreams overrides where models are asked, by the upstream's name.
@@ -57,7 +62,7 @@ type Options struct {
 // App is a server that can be started and stopped. New opens everything but listens on
 // nothing; Stop is safe at any point, also after a New that failed half-way.
 type App struct {
-	Tokens    Tokens
+	Tokens    accounts.Tokens
 	NewTokens bool // made by this start
 	Monitor   *engine.Monitor
 
@@ -84,7 +89,7 @@ type App struct {
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
 	network   network
-	running   Running
+	running   datafolder.Running
 	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	pulse     pulse.Book             // which hosts still ask
 	alarms    alarm.Book             // what people must know of them
@@ -111,7 +116,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		return nil, errors.New("new app: no logger")
 	}
 	seen := lookAt(o.Paths.Config) // before it is read: a change in between is noticed
-	cfg, warnings, err := ReadConfig(o.Paths.Config)
+	cfg, warnings, err := load.Read(o.Paths.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -121,14 +126,14 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := o.Paths.Create(); err != nil {
 		return nil, err
 	}
-	if err := o.Paths.guarded(o.Logger); err != nil {
+	if err := o.Paths.Guarded(o.Logger); err != nil {
 		return nil, err
 	}
-	if away, _, err := JoinedTo(o.Paths); err != nil || away != nil {
-		return nil, errors.Join(err, joinedElsewhere(away))
+	if away, _, err := datafolder.JoinedTo(o.Paths); err != nil || away != nil {
+		return nil, errors.Join(err, datafolder.JoinedElsewhere(away))
 	}
 	a := &App{
-		opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen, comparing: make(chan struct{}, 1),
+		opts: o, config: cfg, judges: inForce(datafolder.Absolute(o.Paths.Config), cfg), seen: seen, comparing: make(chan struct{}, 1),
 		pulse: pulse.Book{Unbox: shim.Unboxed(o.Paths.Data)},
 	}
 	if err := a.open(ctx); err != nil {
@@ -139,16 +144,16 @@ func New(ctx context.Context, o Options) (*App, error) {
 
 func (a *App) open(ctx context.Context) error {
 	var err error
-	if a.held, err = hold(a.opts.Paths); err != nil {
+	if a.held, err = datafolder.Lock(a.opts.Paths); err != nil {
 		return err
 	}
-	if err := takeSecrets(os.Getenv(secretsVariable), a.opts.Paths); err != nil {
+	if err := datafolder.TakeSecrets(os.Getenv(datafolder.SecretsVariable), a.opts.Paths); err != nil {
 		return err
 	}
 	if err := a.openTokens(); err != nil {
 		return err
 	}
-	key, err := LoadKey(a.opts.Paths.Key())
+	key, err := datafolder.LoadKey(a.opts.Paths.Key())
 	if err != nil {
 		return err
 	}
@@ -218,7 +223,7 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 		return err
 	}
 	a.server = &http.Server{
-		Handler:           paced(split(people, a.external.answers(a.proxy.Handler(agents))), bodyPace),
+		Handler:           bodypace.Handler(split(people, a.external.answers(a.proxy.Handler(agents))), bodypace.Usual),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
@@ -229,26 +234,26 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 // person is asked once.
 func (a *App) startPeople(f *notify.Store) error {
 	a.moved = f.QuestionsMoved
-	r := delivery{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins, alarms: &a.alarms}
-	if err := a.external.perServer.start(context.Background(), a.Monitor, f, r, a.opts.Logger); err != nil {
+	r := channels.Needs{Keys: a.keys, Link: a.questionURL, Who: &a.config.Approvals.Who, Pins: a.pins, Alarms: &a.alarms}
+	if err := a.external.perServer.Start(context.Background(), a.Monitor, f, r, a.opts.Logger); err != nil {
 		return err
 	}
 	if a.shared == nil {
-		return a.external.channels.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
+		return a.external.channels.Start(context.Background(), a.Monitor, f, r, a.opts.Logger)
 	}
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	a.alone = cancel
 	a.sharing.Go(func() { a.listen(ctx, f) })
-	if len(a.external.channels.list) == 0 {
+	if len(a.external.channels.List) == 0 {
 		return nil
 	}
 	a.sharing.Go(func() {
 		a.shared.Lease(ctx, "channels", func(held context.Context) {
-			if err := a.external.channels.start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
+			if err := a.external.channels.Start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
 				a.opts.Logger.Error("questions do not reach people", "error", err)
 			}
 			<-held.Done()
-			a.external.channels.shutDown()
+			a.external.channels.ShutDown()
 		}, func(err error) { a.opts.Logger.Warn("channels wait for the database", "error", err) })
 	})
 	return nil
@@ -267,7 +272,7 @@ func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
 	if a.Monitor, err = newMonitor(a.config, a.external, opts); err != nil {
 		return err
 	}
-	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
+	candidate, err := load.Shadow(a.opts.Paths.Config, a.config)
 	a.Monitor.SetShadow(candidate)
 	return err
 }
@@ -289,13 +294,15 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 
 // openAPI makes the HTTP door and the management API.
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
+	t := a.Tokens
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.external.readings(),
+		Tokens: httpapi.Tokens{Agent: t.Agent, Reader: t.Reader, Owner: t.Owner, Approver: t.Approver, Admin: t.Admin},
+		Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.external.readings(),
 		Kept: a.kept, Unheld: a.unheld(),
 		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
-		Hosts: a.config.Server.Hosts(), MaxBody: a.config.Server.MaxBody, Version: Version(),
+		Hosts: a.config.Server.Hosts(), MaxBody: a.config.Server.MaxBody, Version: build.Version(),
 		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, Afar: a.afar(), Joins: joins{a},
 		People: a.people, SignIn: a.desk, Console: a.consoleURL,
 		Try: a.try, Policy: a.policyFile(), Prove: a.prove,
@@ -380,7 +387,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 		a.listener = nil
 		return "", errors.Join(errPlain(tcp.String()), l.Close())
 	}
-	a.running = Running{URL: "http://" + a.listener.Addr().String(), Life: serverproof.Own()}
+	a.running = datafolder.Running{URL: "http://" + a.listener.Addr().String(), Life: serverproof.Own()}
 	a.announced.Store(&a.running.URL)
 	a.Monitor.SetStation(a.station())
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -390,7 +397,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 		return "", errors.Join(err, a.listener.Close())
 	}
 	a.keys.SetOrigins(a.origins())
-	if err := announce(a.opts.Paths, a.running); err != nil {
+	if err := datafolder.Announce(a.opts.Paths, a.running); err != nil {
 		return "", errors.Join(err, a.listener.Close(), a.network.close())
 	}
 	if err := a.listenForHooks(base); err != nil {
@@ -425,7 +432,7 @@ func (a *App) at() string {
 func (a *App) station() engine.Station {
 	s := engine.Station{PID: strconv.Itoa(os.Getpid())}
 	for _, path := range []string{a.opts.Paths.Data, a.opts.Paths.Config} {
-		s.Data = append(s.Data, spellings(path)...)
+		s.Data = append(s.Data, datafolder.Spellings(path)...)
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		s.Home = home
@@ -441,7 +448,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.stopped.Do(func() {
 		var errs []error
 		if a.listener != nil {
-			withdraw(a.paths(), a.running)
+			datafolder.Withdraw(a.paths(), a.running)
 			a.cancel() // event streams end; they would hold the shutdown up
 			errs = append(errs, a.server.Shutdown(ctx))
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
@@ -24,14 +25,14 @@ type Copied struct {
 // besides are the files of a data folder that belong into a backup beside the log; the second
 // list holds secrets.
 var (
-	besides = []string{policyName, "definitions.jsonl"}
+	besides = []string{datafolder.PolicyName, "definitions.jsonl"}
 	secrets = []string{"tokens.json", "people.json", "push.json", "words.key"}
 )
 
 // Backup copies the log, whole and at one moment, and what belongs to it into a new folder, and
 // checks the copy. A server may run meanwhile. Tokens and the key of the log's hashes are
 // secrets: they are copied where somebody asks for them.
-func Backup(ctx context.Context, p Paths, folder string, withSecrets bool) (c Copied, err error) {
+func Backup(ctx context.Context, p datafolder.Paths, folder string, withSecrets bool) (c Copied, err error) {
 	if p.Store != "" {
 		return c, errors.New("backup: the log is in PostgreSQL, use its own tools (pg_dump, or copies of the cluster)")
 	}
@@ -50,7 +51,7 @@ func Backup(ctx context.Context, p Paths, folder string, withSecrets bool) (c Co
 	if err != nil {
 		return c, fmt.Errorf("backup: %w", err)
 	}
-	to := Paths{Data: folder}
+	to := datafolder.Paths{Data: folder}
 	if err := errors.Join(r.Copy(ctx, to.DB()), r.Close()); err != nil {
 		return c, fmt.Errorf("backup: %w", err)
 	}
@@ -72,19 +73,19 @@ func Backup(ctx context.Context, p Paths, folder string, withSecrets bool) (c Co
 }
 
 // copyPolicy copies a policy file that is not in the data folder, under the name it would have there.
-func copyPolicy(p Paths, folder string, files []string) ([]string, error) {
-	if p.Config == "" || absolute(p.Config) == absolute(filepath.Join(p.Data, policyName)) {
+func copyPolicy(p datafolder.Paths, folder string, files []string) ([]string, error) {
+	if p.Config == "" || datafolder.Absolute(p.Config) == datafolder.Absolute(filepath.Join(p.Data, datafolder.PolicyName)) {
 		return files, nil
 	}
 	raw, err := os.ReadFile(p.Config)
 	if err != nil {
 		return nil, err
 	}
-	if err := replace(filepath.Join(folder, policyName), raw, 0o600); err != nil {
+	if err := datafolder.Replace(filepath.Join(folder, datafolder.PolicyName), raw, 0o600); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(files, policyName) {
-		files = append(files, policyName)
+	if !slices.Contains(files, datafolder.PolicyName) {
+		files = append(files, datafolder.PolicyName)
 	}
 	return files, nil
 }
@@ -92,7 +93,7 @@ func copyPolicy(p Paths, folder string, files []string) ([]string, error) {
 // errBrokenCopy is a log whose chains do not hold together.
 var errBrokenCopy = errors.New("the log in it does not hold together")
 
-func checkCopy(ctx context.Context, p Paths) (store.Report, error) {
+func checkCopy(ctx context.Context, p datafolder.Paths) (store.Report, error) {
 	r, err := sqlite.OpenReadOnly(ctx, p.DB())
 	if err != nil {
 		return store.Report{}, err
@@ -118,7 +119,7 @@ func copyFiles(from, to string, names []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := replace(filepath.Join(to, name), raw, 0o600); err != nil {
+		if err := datafolder.Replace(filepath.Join(to, name), raw, 0o600); err != nil {
 			return nil, err
 		}
 		out = append(out, name)
@@ -128,8 +129,8 @@ func copyFiles(from, to string, names []string) ([]string, error) {
 
 // Restore puts a backup in the place of what a data folder holds. The backup is checked first, no
 // server may run, and a log that is there is moved aside, never removed.
-func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copied, err error) {
-	from := Paths{Data: folder}
+func Restore(ctx context.Context, p datafolder.Paths, folder string, now time.Time) (c Copied, err error) {
+	from := datafolder.Paths{Data: folder}
 	if err := exists(from); err != nil {
 		return c, fmt.Errorf("restore: %w", err)
 	}
@@ -145,7 +146,7 @@ func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copi
 	if err := p.Create(); err != nil {
 		return c, err
 	}
-	lock, err := hold(p)
+	lock, err := datafolder.Lock(p)
 	if err != nil {
 		return c, fmt.Errorf("restore: %w", err)
 	}
@@ -155,7 +156,7 @@ func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copi
 	if err != nil {
 		return c, fmt.Errorf("restore: %w", err)
 	}
-	if err := errors.Join(ignoreMissing(os.Remove(next)), r.Copy(ctx, next), r.Close()); err != nil {
+	if err := errors.Join(datafolder.IgnoreMissing(os.Remove(next)), r.Copy(ctx, next), r.Close()); err != nil {
 		return c, fmt.Errorf("restore: %w", err)
 	}
 	if c.Kept, err = setAside(p, now); err != nil {
@@ -172,7 +173,7 @@ func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copi
 }
 
 // upgraded is a folder with the log of a backup that an earlier version made, as this one keeps it. The backup stays as it is.
-func upgraded(ctx context.Context, from Paths) (folder string, err error) {
+func upgraded(ctx context.Context, from datafolder.Paths) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "tidemark-restore-"); err != nil {
 		return "", err
 	}
@@ -193,7 +194,7 @@ func upgraded(ctx context.Context, from Paths) (folder string, err error) {
 }
 
 // setAside moves everything a restore replaces into a folder of its own; "" if there is nothing.
-func setAside(p Paths, now time.Time) (string, error) {
+func setAside(p datafolder.Paths, now time.Time) (string, error) {
 	names := append(besides[:len(besides):len(besides)], secrets...)
 	log := filepath.Base(p.DB())
 	db := []string{log, log + "-wal", log + "-shm", log + "-head", filepath.Base(p.Counts())}
@@ -208,7 +209,7 @@ func setAside(p Paths, now time.Time) (string, error) {
 		return "", err
 	}
 	for _, name := range db { // what is left of a log that is gone would be taken for the end of the next
-		if err := ignoreMissing(os.Rename(filepath.Join(p.Data, name), filepath.Join(old, name))); err != nil {
+		if err := datafolder.IgnoreMissing(os.Rename(filepath.Join(p.Data, name), filepath.Join(old, name))); err != nil {
 			return "", err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/external/auditor"
 	"github.com/tidemark/tidemark/internal/external/verifier"
@@ -17,7 +19,7 @@ import (
 
 // Status says of everybody the policy file names whether they can be reached, without a
 // server.
-func Status(ctx context.Context, p Paths) (parts []Part, err error) {
+func Status(ctx context.Context, p datafolder.Paths) (parts []Part, err error) {
 	err = withExternal(p, func(o *external) error {
 		parts = o.status(ctx)
 		return nil
@@ -29,7 +31,7 @@ func Status(ctx context.Context, p Paths) (parts []Part, err error) {
 var ErrNoVerifier = errors.New("the policy file has no verifier section that is enabled")
 
 // TestVerifier asks the verifier about a call that is nobody's, and reports in full.
-func TestVerifier(ctx context.Context, p Paths) (result verifier.TestResult, err error) {
+func TestVerifier(ctx context.Context, p datafolder.Paths) (result verifier.TestResult, err error) {
 	err = withExternal(p, func(o *external) error {
 		if o.verifier == nil {
 			return ErrNoVerifier
@@ -41,7 +43,7 @@ func TestVerifier(ctx context.Context, p Paths) (result verifier.TestResult, err
 }
 
 // Coverage says what the verifier would do about a tool; nil: there is none.
-func Coverage(p Paths, agent, tool string) (covered *verifier.Coverage, err error) {
+func Coverage(p datafolder.Paths, agent, tool string) (covered *verifier.Coverage, err error) {
 	err = withExternal(p, func(o *external) error {
 		if o.verifier != nil {
 			c := o.verifier.Explain(agent, tool)
@@ -53,13 +55,13 @@ func Coverage(p Paths, agent, tool string) (covered *verifier.Coverage, err erro
 }
 
 // withExternal makes everybody the file names, for the length of step.
-func withExternal(p Paths, step func(*external) error) error {
-	cfg, _, err := ReadConfig(p.Config)
+func withExternal(p datafolder.Paths, step func(*external) error) error {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return err
 	}
 	cfg.Auditor.Record = "" // nobody is asked anything worth keeping
-	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
+	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.ReadingPrograms()}
 	o, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -69,7 +71,7 @@ func withExternal(p Paths, step func(*external) error) error {
 
 // Readings adds to definitions what a model has read in them; with ask, the model of the
 // file reads those that nobody has read yet, and what it says is kept.
-func Readings(ctx context.Context, p Paths, list []tool.Definition, ask bool) error {
+func Readings(ctx context.Context, p datafolder.Paths, list []tool.Definition, ask bool) error {
 	if ask {
 		return readDefinitions(ctx, p, list)
 	}
@@ -94,8 +96,8 @@ func Readings(ctx context.Context, p Paths, list []tool.Definition, ask bool) er
 // errNoAuditor says that there is no model to ask.
 var errNoAuditor = errors.New("no model reads definitions: the policy file has no auditor section, or contracts are switched off")
 
-func readDefinitions(ctx context.Context, p Paths, list []tool.Definition) error {
-	cfg, _, err := ReadConfig(p.Config)
+func readDefinitions(ctx context.Context, p datafolder.Paths, list []tool.Definition) error {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/store/retention"
@@ -21,7 +22,7 @@ import (
 // A server with little room keeps checkpoints in its data folder, the next start uses them, and nothing of them is left after something was
 // pruned, or where none are wanted.
 func TestCheckpointsOfADataFolder(t *testing.T) {
-	p := app.Paths{Data: t.TempDir()}
+	p := datafolder.Paths{Data: t.TempDir()}
 	p.Config = filepath.Join(p.Data, "tidemark.yaml")
 	serve := func(checkpointMB int, do func(*engine.Monitor)) int {
 		t.Helper()
@@ -79,7 +80,7 @@ func TestCheckpointsOfADataFolder(t *testing.T) {
 	}
 }
 
-func files(t *testing.T, p app.Paths) int {
+func files(t *testing.T, p datafolder.Paths) int {
 	t.Helper()
 	list, err := os.ReadDir(p.Checkpoints())
 	if err != nil {

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/sameorigin"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/console"
@@ -50,7 +52,7 @@ func (a *App) openConsole(f *notify.Store, key []byte) (http.Handler, error) {
 	}
 	c, err := console.New(console.Options{
 		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
-		Hosts: a.config.Server.Hosts(), Version: Version(), Offices: a.offices(), People: a.people, Pins: a.pins,
+		Hosts: a.config.Server.Hosts(), Version: build.Version(), Offices: a.offices(), People: a.people, Pins: a.pins,
 		Provider: a.external.provider, Approvers: &a.config.Approvals.Who, Push: a.push, Alarms: &a.alarms,
 		Sees: a.config.Approvals.Who.Sees,
 	})
@@ -185,7 +187,7 @@ func (l *Log) Unproven() error {
 
 // ForgetKeys drops every key and the typed secret of an installation whose server does not
 // run. It is recorded, and the console says so for a month.
-func ForgetKeys(ctx context.Context, p Paths, by string) (n int, err error) {
+func ForgetKeys(ctx context.Context, p datafolder.Paths, by string) (n int, err error) {
 	log, err := OpenLogForAnswers(ctx, p)
 	if err != nil {
 		return 0, err

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/console"
@@ -378,7 +379,7 @@ func (a *App) savePolicy(ctx context.Context, before, text string) (string, erro
 // swapPolicy puts a text in the place of the policy file, or makes the first one.
 func (a *App) swapPolicy(file string, src, text []byte) (undo func() error, kept string, err error) {
 	if a.paths().Config == "" {
-		if err := writeNew(file, text, 0o600); err != nil {
+		if err := datafolder.WriteNew(file, text, 0o600); err != nil {
 			return nil, "", fmt.Errorf("write policy: %w", err)
 		}
 		return func() error { return os.Remove(file) }, "It is the first policy file here: " + file, nil
@@ -389,11 +390,11 @@ func (a *App) swapPolicy(file string, src, text []byte) (undo func() error, kept
 	}
 	mode := info.Mode().Perm()
 	backup := file + "." + time.Now().UTC().Format("20060102T150405.000000000Z") + ".bak"
-	if err := writeNew(backup, src, mode); err != nil {
+	if err := datafolder.WriteNew(backup, src, mode); err != nil {
 		return nil, "", fmt.Errorf("keep the file as it was: %w", err)
 	}
-	if err := replace(file, text, mode); err != nil {
+	if err := datafolder.Replace(file, text, mode); err != nil {
 		return nil, "", fmt.Errorf("write policy: %w", err)
 	}
-	return func() error { return replace(file, src, mode) }, "The file as it was is beside it: " + backup, nil
+	return func() error { return datafolder.Replace(file, src, mode) }, "The file as it was is beside it: " + backup, nil
 }

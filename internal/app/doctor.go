@@ -15,15 +15,19 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/memlimit"
 	"github.com/tidemark/tidemark/internal/box/trial"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
 )
 
 // DoctorOptions say what to examine.
 type DoctorOptions struct {
-	Paths    Paths
+	Paths    datafolder.Paths
 	Agents   []string      // by name; none: all that are known
 	World    install.World // where agents are looked for
 	Deep     bool          // try the real agents too
@@ -42,7 +46,7 @@ func DoctorAgents() []string { return install.Names() }
 
 // HomeWorld is where the agents of the person who runs this program are. hook is the
 // path of the hook program; "" is beside this one.
-func HomeWorld(p Paths, hook, project string) (install.World, error) {
+func HomeWorld(p datafolder.Paths, hook, project string) (install.World, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return install.World{}, errors.New("find agents: no home directory")
@@ -124,7 +128,7 @@ func bench(ctx context.Context, upstream string) (doctor.Bench, error) {
 		return doctor.Bench{}, err
 	}
 	gone := func(err error) (doctor.Bench, error) { return doctor.Bench{}, errors.Join(err, os.RemoveAll(data)) }
-	p := Paths{Data: data, Config: filepath.Join(data, policyName)}
+	p := datafolder.Paths{Data: data, Config: filepath.Join(data, datafolder.PolicyName)}
 	// Nobody is there to answer, so nothing waits.
 	file := fmt.Sprintf("mcp: {wait: 1ms, servers: {board: {url: %q}}}\n", upstream)
 	if err := os.WriteFile(p.Config, []byte(file), 0o600); err != nil {
@@ -161,18 +165,18 @@ func (o DoctorOptions) tryBox(server string) ([]doctor.BoxRow, error) {
 }
 
 // examined is the server that has announced itself, if any.
-func examined(p Paths) doctor.Server {
-	s := doctor.Server{Version: Version(), OnDisk: func() (doctor.Policy, error) {
+func examined(p datafolder.Paths) doctor.Server {
+	s := doctor.Server{Version: build.Version(), OnDisk: func() (doctor.Policy, error) {
 		now, err := OnDisk(p)
 		return doctor.Policy(now), err
 	}}
-	away, token, err := JoinedTo(p)
+	away, token, err := datafolder.JoinedTo(p)
 	if s.Fault = err; away != nil {
-		s.URL, s.Away, s.Tickets = away.URL, func(ctx context.Context) error { return there(ctx, away, token) }, true
+		s.URL, s.Away, s.Tickets = away.URL, func(ctx context.Context) error { return datafolder.Reach(ctx, away, token) }, true
 		return s
 	}
-	r, err := FindRunning(p)
-	if err != nil && !errors.Is(err, ErrNotRunning) {
+	r, err := datafolder.FindRunning(p)
+	if err != nil && !errors.Is(err, datafolder.ErrNotRunning) {
 		s.Fault = err
 	}
 	s.URL = r.URL
@@ -180,10 +184,10 @@ func examined(p Paths) doctor.Server {
 		s.TokenErr = fmt.Errorf("%s does not exist (the first start makes it: tidemark serve)", p.Tokens())
 		return s
 	}
-	t, _, err := LoadTokens(p.Tokens())
-	s.Tokens, s.TokenErr = doctor.Tokens(t.forDoor()), err
+	t, _, err := accounts.LoadTokens(p.Tokens())
+	s.Tokens, s.TokenErr = doctor.Tokens{Agent: t.Agent, Reader: t.Reader, Owner: t.Owner, Approver: t.Approver, Admin: t.Admin}, err
 	s.Tickets = t.Tickets == "required"
-	if cfg, _, err := readConfig(p.Config, os.LookupEnv); err == nil {
+	if cfg, _, err := load.ReadWith(p.Config, os.LookupEnv); err == nil {
 		s.Memory = memoryLine(cfg, memlimit.Given())
 		if cfg.Server.Tickets != "" {
 			s.Tickets = cfg.Server.Tickets == "required"
@@ -195,7 +199,7 @@ func examined(p Paths) doctor.Server {
 	return s
 }
 
-func examinedStore(p Paths, running bool) doctor.Store {
+func examinedStore(p datafolder.Paths, running bool) doctor.Store {
 	s := doctor.Store{Folder: p.Data, Exists: exists(p) == nil}
 	s.Read = func(ctx context.Context) (doctor.Log, func() error, error) {
 		r, err := readLog(ctx, p)
@@ -216,7 +220,7 @@ func examinedStore(p Paths, running bool) doctor.Store {
 	return s
 }
 
-func partsOf(ctx context.Context, p Paths) ([]doctor.Part, error) {
+func partsOf(ctx context.Context, p datafolder.Paths) ([]doctor.Part, error) {
 	parts, err := Status(ctx, p)
 	out := make([]doctor.Part, len(parts))
 	for i, q := range parts {

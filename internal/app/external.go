@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark/tidemark/internal/external/auditor"
 	"github.com/tidemark/tidemark/internal/external/lent"
 	"github.com/tidemark/tidemark/internal/external/verifier"
+	"github.com/tidemark/tidemark/internal/people/channels"
 	"github.com/tidemark/tidemark/internal/people/oidc"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/internal/people/webhook"
@@ -34,8 +35,8 @@ type external struct {
 	reads     bool // it reads requests and definitions too
 	verifier  *verifier.Verifier
 	bots      map[string]*telegram.Bot // by token: a bot has one queue of answers
-	channels  channelSet               // where approval questions go; of several servers one asks there
-	perServer channelSet               // the same, of this server alone
+	channels  channels.Set             // where approval questions go; of several servers one asks there
+	perServer channels.Set             // the same, of this server alone
 	webhooks  []*webhook.Webhook       // those of them that answers come to
 	provider  *oidc.Provider           // where people sign in to the console; nil: nowhere
 	files     []io.Closer
@@ -129,8 +130,8 @@ func (o *external) advise(opts *engine.Options) {
 
 func (o *external) close(ctx context.Context) error {
 	var errs []error
-	o.channels.shutDown()
-	o.perServer.shutDown()
+	o.channels.ShutDown()
+	o.perServer.ShutDown()
 	if o.verifier != nil {
 		errs = append(errs, o.verifier.Close(ctx))
 	}
@@ -170,8 +171,9 @@ func (o *external) status(ctx context.Context) []Part {
 		parts = append(parts, p)
 		checks = append(checks, check)
 	}
-	o.channels.parts(add)
-	o.perServer.parts(add)
+	for _, c := range append(o.channels.Lines(), o.perServer.Lines()...) {
+		add(Part{Name: "approvals: " + c.Name, Detail: c.Detail, Figures: c.Figures}, c.Check)
+	}
 	if o.provider != nil {
 		add(Part{Name: "console: oidc", Detail: "people sign in at " + o.provider.Name()}, o.provider.Check)
 	}

@@ -12,16 +12,17 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/peer"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
 // peersFor knows the processes behind hooks, where the system tells them and the data folder can have a socket.
-func peersFor(p Paths) httpapi.Peers {
+func peersFor(p datafolder.Paths) httpapi.Peers {
 	if !peer.Known || !peer.Fits(p.Data) {
 		return nil
 	}
-	return &peer.Book{Children: p.readers()}
+	return &peer.Book{Children: p.ReadingPrograms()}
 }
 
 // The times of looking whether hosts still ask.
@@ -138,7 +139,7 @@ func (a *App) listenForHooks(ctx context.Context) error {
 		return nil
 	}
 	path := peer.Socket(a.opts.Paths.Data)
-	if err := ignoreMissing(os.Remove(path)); err != nil { // of a server that was killed: ours is the only one of the folder
+	if err := datafolder.IgnoreMissing(os.Remove(path)); err != nil { // of a server that was killed: ours is the only one of the folder
 		return err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)

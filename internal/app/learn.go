@@ -11,6 +11,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/reports/learn"
 	"github.com/tidemark/tidemark/internal/reports/policyedit"
 	"github.com/tidemark/tidemark/internal/store"
@@ -30,7 +32,7 @@ func Fragment(list []Proposal) []byte { return learn.Fragment(list) }
 
 // Learn folds the whole log and proposes what would narrow the policy in force.
 // progress is told how many records were read.
-func (l *Log) Learn(ctx context.Context, p Paths, opts LearnOptions, progress func(done, total int64)) (*Lesson, error) {
+func (l *Log) Learn(ctx context.Context, p datafolder.Paths, opts LearnOptions, progress func(done, total int64)) (*Lesson, error) {
 	head, err := l.Head(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
@@ -69,7 +71,7 @@ type Applied struct {
 
 // Apply adds proposals to the policy file, or makes one. The result parses, is nowhere
 // looser than before, and replaces the file in one step; on any doubt nothing changes.
-func Apply(p Paths, lesson *Lesson, list []Proposal, now time.Time) (Applied, error) {
+func Apply(p datafolder.Paths, lesson *Lesson, list []Proposal, now time.Time) (Applied, error) {
 	file, src, err := policyFile(p)
 	if err != nil {
 		return Applied{}, err
@@ -86,55 +88,26 @@ func Apply(p Paths, lesson *Lesson, list []Proposal, now time.Time) (Applied, er
 	if info, err := os.Stat(file); err == nil {
 		mode = info.Mode().Perm()
 		done.Backup = file + "." + now.UTC().Format("20060102T150405.000000000Z") + ".bak"
-		if err := writeNew(done.Backup, src, mode); err != nil {
+		if err := datafolder.WriteNew(done.Backup, src, mode); err != nil {
 			return Applied{}, fmt.Errorf("keep the file as it was: %w", err)
 		}
 	}
-	if err := replace(file, out, mode); err != nil {
+	if err := datafolder.Replace(file, out, mode); err != nil {
 		return Applied{}, fmt.Errorf("apply: %w", err)
 	}
 	return done, nil
 }
 
 // policyFile is where the policy is, or would be, and what it says.
-func policyFile(p Paths) (file string, src []byte, err error) {
+func policyFile(p datafolder.Paths) (file string, src []byte, err error) {
 	if p.Config == "" {
-		return filepath.Join(p.Data, policyName), nil, nil
+		return filepath.Join(p.Data, datafolder.PolicyName), nil, nil
 	}
 	if file, err = filepath.EvalSymlinks(p.Config); err != nil {
 		return "", nil, fmt.Errorf("read policy: %w", err)
 	}
-	src, err = readPolicy(file)
+	src, err = load.Text(file)
 	return file, src, err
-}
-
-// writeNew writes a file that must not exist yet.
-func writeNew(file string, data []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// replace puts a whole file in the place of another, or nothing.
-func replace(file string, data []byte, mode os.FileMode) error {
-	tmp := file + ".new"
-	if err := errors.Join(ignoreMissing(os.Remove(tmp)), writeNew(tmp, data, mode)); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, file); err != nil {
-		return errors.Join(err, os.Remove(tmp))
-	}
-	return nil
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // Proposed is a change of the policy that a model made of somebody's words. Nobody has agreed to it.
@@ -150,8 +123,8 @@ type Proposed struct {
 
 // ProposePolicy has the model of the policy file put somebody's words into rules. What it answers must be a policy; it is told once
 // what was wrong with it. Nothing is written.
-func ProposePolicy(ctx context.Context, p Paths, words string, tools []string, record string) (*Proposed, error) {
-	cfg, _, err := ReadConfig(p.Config)
+func ProposePolicy(ctx context.Context, p datafolder.Paths, words string, tools []string, record string) (*Proposed, error) {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +133,7 @@ func ProposePolicy(ctx context.Context, p Paths, words string, tools []string, r
 		return nil, err
 	}
 	cfg.Auditor.Record = record
-	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
+	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.ReadingPrograms()}
 	out, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err

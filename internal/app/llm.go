@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/llm/sigv4"
+	"github.com/tidemark/tidemark/internal/llm/written"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/reports/losses"
 	"github.com/tidemark/tidemark/internal/store/notify"
@@ -67,7 +68,8 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 			return nil
 		},
 	})
-	tokens := a.Tokens.forProxy()
+	t := a.Tokens
+	tokens := proxy.Tokens{Agent: t.Agent, Others: []string{t.Reader, t.Owner, t.Approver, t.Admin}}
 	tokens.Machine = func(token string) string {
 		if p, ok := a.people.Find(token); ok && p.Role == accounts.AgentRole {
 			return p.Machine
@@ -92,14 +94,14 @@ type keeper interface {
 // openWritten opens what models and tools wrote: in the data folder, or beside the log that several servers have.
 func (a *App) openWritten(key []byte) error {
 	if a.shared == nil {
-		w, err := OpenWritten(a.opts.Paths.Written(), key, a.opts.Logger)
+		w, err := written.Open(a.opts.Paths.Written(), key, a.opts.Logger)
 		if err == nil {
 			a.written = w
 		}
 		return err
 	}
-	a.written = NewSharedWritten(a.waited(), a.opts.Logger)
-	return NewSharedWritten(a.shared, a.opts.Logger).takeOver(context.Background(), a.opts.Paths.Written(), key) // it may be large
+	a.written = written.NewShared(a.waited(), a.opts.Logger)
+	return written.NewShared(a.shared, a.opts.Logger).TakeOver(context.Background(), a.opts.Paths.Written(), key) // it may be large
 }
 
 // handshakeFor is how long the line in a system prompt counts. A host makes the prompt anew

@@ -15,9 +15,11 @@ import (
 	"github.com/tidemark/tidemark/internal/base/sameorigin"
 	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/store/notify"
@@ -112,22 +114,22 @@ func upstreamOf(s config.MCPServer) relay.Upstream {
 
 // MCPPort is the monitor of the server that runs on a data folder, for a relay that an agent started. It
 // is found when it is first asked, and again when it started anew.
-func MCPPort(p Paths) *judge.Remote {
+func MCPPort(p datafolder.Paths) *judge.Remote {
 	return judge.NewRemote(func() (*judge.Line, error) {
-		if away, token, err := JoinedTo(p); err != nil || away != nil {
+		if away, token, err := datafolder.JoinedTo(p); err != nil || away != nil {
 			if err != nil {
 				return nil, err
 			}
 			return &judge.Line{Base: strings.TrimRight(away.URL, "/"), Token: token, HTTP: away.Client(token, 0)}, nil
 		}
-		r, err := FindRunning(p)
-		if errors.Is(err, ErrNotRunning) {
+		r, err := datafolder.FindRunning(p)
+		if errors.Is(err, datafolder.ErrNotRunning) {
 			return nil, errors.New("no server is running, so nothing may run (start it: tidemark serve)")
 		}
 		if err != nil {
 			return nil, err
 		}
-		tokens, _, err := LoadTokens(p.Tokens())
+		tokens, _, err := accounts.LoadTokens(p.Tokens())
 		if err != nil {
 			return nil, err
 		}

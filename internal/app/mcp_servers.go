@@ -13,6 +13,8 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/wrap"
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/oauth"
@@ -33,7 +35,7 @@ func pinMode(cfg *config.Config) pins.Mode {
 // mcpServers are the servers that are reached over HTTP: those of the file, and those that were moved
 // here out of the settings of agents. A name that both have is the file's; that an agent had another
 // server under it is an error, because it would be given one that it never asked for.
-func mcpServers(cfg *config.Config, p Paths) ([]config.MCPServer, error) {
+func mcpServers(cfg *config.Config, p datafolder.Paths) ([]config.MCPServer, error) {
 	out := slices.Clone(cfg.MCP.Servers)
 	moved, err := upstreams.Read(p.Data)
 	if err != nil {
@@ -59,8 +61,8 @@ func mcpServers(cfg *config.Config, p Paths) ([]config.MCPServer, error) {
 
 // MCPReached are the names of the servers that are reached over HTTP through the server of a data folder. What its file has from the
 // environment is not looked at.
-func MCPReached(p Paths) ([]string, error) {
-	cfg, _, err := readConfig(p.Config, func(string) (string, bool) { return "unread", true })
+func MCPReached(p datafolder.Paths) ([]string, error) {
+	cfg, _, err := load.ReadWith(p.Config, func(string) (string, bool) { return "unread", true })
 	if err != nil {
 		return nil, err
 	}

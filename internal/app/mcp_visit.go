@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/mcp/oauth"
 	"github.com/tidemark/tidemark/internal/mcp/probe"
 )
 
 // MCPServerURL is the address of an MCP server that the gateway reaches over HTTP.
-func MCPServerURL(p Paths, name string) (string, error) {
-	cfg, _, err := ReadConfig(p.Config)
+func MCPServerURL(p datafolder.Paths, name string) (string, error) {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +53,7 @@ type Visited struct {
 const loginLimit = 10 * time.Minute
 
 // VisitMCP asks an MCP server what it is, and signs in where it wants that.
-func VisitMCP(ctx context.Context, p Paths, v Visit) (Visited, error) {
+func VisitMCP(ctx context.Context, p datafolder.Paths, v Visit) (Visited, error) {
 	ctx, cancel := context.WithTimeout(ctx, loginLimit)
 	defer cancel()
 	k := oauth.Open(oauth.Path(p.Data), time.Now, nil)
@@ -62,13 +64,13 @@ func VisitMCP(ctx context.Context, p Paths, v Visit) (Visited, error) {
 }
 
 // ForgetMCP drops what an MCP server gave, and says whether anything was kept.
-func ForgetMCP(ctx context.Context, p Paths, server string) (bool, error) {
+func ForgetMCP(ctx context.Context, p datafolder.Paths, server string) (bool, error) {
 	return oauth.Open(oauth.Path(p.Data), time.Now, nil).Forget(ctx, server)
 }
 
 // MCPNames are the names of the MCP servers in tidemark.yaml.
-func MCPNames(p Paths) ([]string, error) {
-	cfg, _, err := ReadConfig(p.Config)
+func MCPNames(p datafolder.Paths) ([]string, error) {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return nil, err
 	}

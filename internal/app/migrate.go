@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/postgres"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
@@ -12,14 +13,14 @@ import (
 
 // Migrate copies the log of a data folder, on which no server may run, into the empty database that the paths name. The
 // log is checked before, the copy after: both must end in the same head. The file stays as it is.
-func Migrate(ctx context.Context, p Paths, progress func(done, total int64)) (report store.Report, err error) {
+func Migrate(ctx context.Context, p datafolder.Paths, progress func(done, total int64)) (report store.Report, err error) {
 	if p.Store == "" {
 		return report, errors.New("migrate: where to? (--store postgres://user@host/database)")
 	}
-	if err := exists(Paths{Data: p.Data}); err != nil {
+	if err := exists(datafolder.Paths{Data: p.Data}); err != nil {
 		return report, err
 	}
-	held, err := hold(p)
+	held, err := datafolder.Lock(p)
 	if err != nil {
 		return report, err
 	}
@@ -36,7 +37,7 @@ func Migrate(ctx context.Context, p Paths, progress func(done, total int64)) (re
 	if !before.OK() {
 		return before, fmt.Errorf("migrate: the log is not whole, nothing was copied: %w", before.Err())
 	}
-	key, err := LoadKey(p.Key())
+	key, err := datafolder.LoadKey(p.Key())
 	if err != nil {
 		return report, err
 	}

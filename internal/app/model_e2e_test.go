@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 )
 
@@ -125,7 +126,7 @@ func TestWithoutAModelTheQuestionSaysSo(t *testing.T) {
 // MAN-12: the section is put into the policy file, and everything else stays as it is.
 func TestTheSettingIsWrittenBesideEverythingElse(t *testing.T) {
 	data := t.TempDir()
-	p := app.Paths{Data: data}
+	p := datafolder.Paths{Data: data}
 	file, err := app.DeclineModel(p)
 	if err != nil || file != filepath.Join(data, "tidemark.yaml") {
 		t.Fatalf("%s, %v", file, err)

@@ -16,6 +16,8 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/external/headless"
 	"github.com/tidemark/tidemark/internal/external/nearby"
 	"github.com/tidemark/tidemark/internal/reports/recordsearch"
@@ -110,11 +112,11 @@ func FindModels(ctx context.Context) []ModelOffer {
 }
 
 // ModelNamed reports whether the policy file speaks of a model that reads, or of none.
-func ModelNamed(p Paths) (bool, error) {
+func ModelNamed(p datafolder.Paths) (bool, error) {
 	if p.Config == "" {
 		return false, nil
 	}
-	src, err := readPolicy(p.Config)
+	src, err := load.Text(p.Config)
 	if err != nil {
 		return false, err
 	}
@@ -123,7 +125,7 @@ func ModelNamed(p Paths) (bool, error) {
 }
 
 // ProveModel tries the program of an offer on loopback, and keeps what was found. For others there is nothing to try before a yes.
-func ProveModel(ctx context.Context, p Paths, o *ModelOffer) error {
+func ProveModel(ctx context.Context, p datafolder.Paths, o *ModelOffer) error {
 	if o.program == nil {
 		return nil
 	}
@@ -141,14 +143,14 @@ func ProveModel(ctx context.Context, p Paths, o *ModelOffer) error {
 }
 
 // tryProgram tries a program and writes down what was found.
-func tryProgram(ctx context.Context, p Paths, r *headless.Recipe, path, model string) (*headless.Proof, error) {
+func tryProgram(ctx context.Context, p datafolder.Paths, r *headless.Recipe, path, model string) (*headless.Proof, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, errors.New("no home directory")
 	}
 	program, err := headless.New(headless.Options{
 		Recipe: r, Path: path, Model: model, Home: home, Folder: p.ReaderFolder(), Getenv: os.Getenv,
-		Children: p.readers(),
+		Children: p.ReadingPrograms(),
 	})
 	if err != nil {
 		return nil, err
@@ -164,7 +166,7 @@ func tryProgram(ctx context.Context, p Paths, r *headless.Recipe, path, model st
 }
 
 // heardIn looks in the log whether a hook brought a text there. Where there is no log, no hook of ours has anywhere to bring it.
-func heardIn(p Paths, since time.Time) headless.Heard {
+func heardIn(p datafolder.Paths, since time.Time) headless.Heard {
 	return func(ctx context.Context, text string) (bool, error) {
 		if exists(p) != nil {
 			return false, nil //nolint:nilerr // nothing is there, so nothing was heard
@@ -194,19 +196,19 @@ func (o *ModelOffer) section(model string) string {
 func quoted(s string) string { return strconv.QuoteToASCII(s) }
 
 // UseModel has an offer read from the next start of the server on. The policy file keeps everything else as it is.
-func UseModel(p Paths, o *ModelOffer, model string) (file string, err error) {
+func UseModel(p datafolder.Paths, o *ModelOffer, model string) (file string, err error) {
 	return writeReader(p, o.section(model))
 }
 
 // DeclineModel has no model read, so that none is offered again.
-func DeclineModel(p Paths) (file string, err error) {
+func DeclineModel(p datafolder.Paths) (file string, err error) {
 	return writeReader(p, "reader: # written by tidemark model; it takes effect when the server starts\n  provider: \"none\"\n")
 }
 
 // writeReader puts a section in the place of the one in the policy file, or behind everything. What then could not be read is
 // not written.
-func writeReader(p Paths, section string) (string, error) {
-	path := cmp.Or(p.Config, filepath.Join(p.Data, policyName))
+func writeReader(p datafolder.Paths, section string) (string, error) {
+	path := cmp.Or(p.Config, filepath.Join(p.Data, datafolder.PolicyName))
 	src, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("write reader: %w", err)
@@ -214,12 +216,12 @@ func writeReader(p Paths, section string) (string, error) {
 	text := replaceSection(string(src), "reader", section)
 	if _, faults := config.Parse(path, []byte(text), os.LookupEnv); faults.Err() != nil {
 		return "", fmt.Errorf("write reader: with it %s could not be read; put it in by hand:\n%s%w", path, section,
-			&ConfigError{File: path, Faults: faults, Rendered: faults.Render([]byte(text))})
+			&load.Error{File: path, Faults: faults, Rendered: faults.Render([]byte(text))})
 	}
 	if err := p.Create(); err != nil {
 		return "", err
 	}
-	if err := replace(path, []byte(text), 0o600); err != nil {
+	if err := datafolder.Replace(path, []byte(text), 0o600); err != nil {
 		return "", fmt.Errorf("write reader: %w", err)
 	}
 	return path, nil
@@ -265,14 +267,14 @@ type Trying struct {
 
 // TryModel has the words read by the model of the policy file, or by an offer instead, and says what came of it. It is one real
 // request; nothing is recorded in the log.
-func TryModel(ctx context.Context, p Paths, o *ModelOffer, q Trying) (*ModelTrial, error) {
+func TryModel(ctx context.Context, p datafolder.Paths, o *ModelOffer, q Trying) (*ModelTrial, error) {
 	cfg, err := trialConfig(p, o)
 	if err != nil {
 		return nil, err
 	}
 	words, tools := q.Words, q.Tools
 	cfg.Auditor.Record, cfg.Auditor.Contracts, cfg.Auditor.ContractWait = q.Record, true, trialWait
-	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers()}
+	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.ReadingPrograms()}
 	out, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
@@ -314,9 +316,9 @@ func saidIn(a *intent.Arg, quote, words string) bool {
 // trialWait is how long a trial waits.
 const trialWait = time.Minute
 
-func trialConfig(p Paths, o *ModelOffer) (*config.Config, error) {
+func trialConfig(p datafolder.Paths, o *ModelOffer) (*config.Config, error) {
 	if o == nil {
-		cfg, _, err := ReadConfig(p.Config)
+		cfg, _, err := load.Read(p.Config)
 		return cfg, err
 	}
 	cfg, faults := config.Parse("reader", []byte(o.section(o.Model)), os.LookupEnv)

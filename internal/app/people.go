@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
@@ -14,7 +15,9 @@ import (
 
 // openRoster reads who has a token of their own; changes are recorded with the keys. Where several servers have the log, it
 // is there that they stand.
-func openRoster(p Paths, keys *approvalproof.Keeper, left func(ctx context.Context, whose, by string) error) (*accounts.Roster, error) {
+func openRoster(
+	p datafolder.Paths, keys *approvalproof.Keeper, left func(ctx context.Context, whose, by string) error,
+) (*accounts.Roster, error) {
 	o := accounts.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record, Left: left}
 	if p.Store != "" {
 		o.Kept = func() ([]accounts.Person, error) { return named(keys) }
@@ -43,7 +46,7 @@ func (a *App) left(ctx context.Context, whose, by string) error {
 }
 
 // People are those who have a token of their own.
-func People(ctx context.Context, p Paths) (list []accounts.Person, err error) {
+func People(ctx context.Context, p datafolder.Paths) (list []accounts.Person, err error) {
 	if p.Store != "" {
 		log, err := OpenLog(ctx, p)
 		if err != nil {
@@ -61,7 +64,7 @@ func People(ctx context.Context, p Paths) (list []accounts.Person, err error) {
 }
 
 // AddPerson makes a token for somebody while no server runs, and RevokePerson takes it away.
-func AddPerson(ctx context.Context, p Paths, by, name, role string) (token string, who accounts.Person, err error) {
+func AddPerson(ctx context.Context, p datafolder.Paths, by, name, role string) (token string, who accounts.Person, err error) {
 	err = withRoster(ctx, p, func(log *Log, r *accounts.Roster) error {
 		if role == accounts.MachineRole {
 			if token, err = r.AddMachine(ctx, accounts.Actor{By: by, Via: "cli"}, name); err == nil {
@@ -81,7 +84,7 @@ func AddPerson(ctx context.Context, p Paths, by, name, role string) (token strin
 }
 
 // AddAgent makes a token that is one agent's while no server runs.
-func AddAgent(ctx context.Context, p Paths, by, name, agent string) (token string, who accounts.Person, err error) {
+func AddAgent(ctx context.Context, p datafolder.Paths, by, name, agent string) (token string, who accounts.Person, err error) {
 	err = withRoster(ctx, p, func(_ *Log, r *accounts.Roster) error {
 		if token, err = r.AddAgent(ctx, accounts.Actor{By: by, Via: "cli"}, name, agent); err == nil {
 			who, _ = r.Find(token) // it was just added
@@ -92,7 +95,7 @@ func AddAgent(ctx context.Context, p Paths, by, name, agent string) (token strin
 }
 
 // RevokePerson takes somebody's token away while no server runs.
-func RevokePerson(ctx context.Context, p Paths, by, name string) error {
+func RevokePerson(ctx context.Context, p datafolder.Paths, by, name string) error {
 	return withRoster(ctx, p, func(_ *Log, r *accounts.Roster) error {
 		_, err := r.Revoke(ctx, accounts.Actor{By: by, Via: "cli"}, name)
 		return err
@@ -100,8 +103,8 @@ func RevokePerson(ctx context.Context, p Paths, by, name string) error {
 }
 
 // withRoster opens the log and the list for as long as step runs; no server may.
-func withRoster(ctx context.Context, p Paths, step func(*Log, *accounts.Roster) error) (err error) {
-	lock, err := hold(p)
+func withRoster(ctx context.Context, p datafolder.Paths, step func(*Log, *accounts.Roster) error) (err error) {
+	lock, err := datafolder.Lock(p)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
@@ -41,7 +43,7 @@ func (readOnly) Append(context.Context, string, uint64, []*event.Event) error {
 }
 
 // OpenLog opens the log read-only.
-func OpenLog(ctx context.Context, p Paths) (*Log, error) {
+func OpenLog(ctx context.Context, p datafolder.Paths) (*Log, error) {
 	if err := exists(p); err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func OpenLog(ctx context.Context, p Paths) (*Log, error) {
 }
 
 // OpenLogForAnswers opens the log for writing, for answers given while no server runs.
-func OpenLogForAnswers(ctx context.Context, p Paths) (*Log, error) {
+func OpenLogForAnswers(ctx context.Context, p datafolder.Paths) (*Log, error) {
 	if err := exists(p); err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func OpenLogForAnswers(ctx context.Context, p Paths) (*Log, error) {
 	return newLog(ctx, p, r, s, s.Close)
 }
 
-func exists(p Paths) error {
+func exists(p datafolder.Paths) error {
 	if p.Store != "" {
 		return nil // opening it says so
 	}
@@ -74,8 +76,8 @@ func exists(p Paths) error {
 	return nil
 }
 
-func newLog(ctx context.Context, p Paths, r *rows.Reader, s engine.Store, done func() error) (*Log, error) {
-	cfg, _, err := ReadConfig(p.Config)
+func newLog(ctx context.Context, p datafolder.Paths, r *rows.Reader, s engine.Store, done func() error) (*Log, error) {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
@@ -87,7 +89,7 @@ func newLog(ctx context.Context, p Paths, r *rows.Reader, s engine.Store, done f
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	key, err := keyOf(p)
+	key, err := datafolder.KeyOf(p)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}

@@ -19,6 +19,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/external/auditor"
 	"github.com/tidemark/tidemark/internal/external/headless"
 	"github.com/tidemark/tidemark/internal/external/lent"
@@ -37,10 +39,10 @@ type readerFiles struct {
 	children peer.Children
 }
 
-func filesOf(p Paths) readerFiles {
+func filesOf(p datafolder.Paths) readerFiles {
 	return readerFiles{
-		readings: p.Readings(), answers: p.Answers(), lent: p.lent(),
-		programs: p.Programs(), folder: p.ReaderFolder(), children: p.readers(),
+		readings: p.Readings(), answers: p.Answers(), lent: p.Lent(),
+		programs: p.Programs(), folder: p.ReaderFolder(), children: p.ReadingPrograms(),
 	}
 }
 
@@ -239,8 +241,8 @@ func (o *external) checkReader(ctx context.Context) error {
 }
 
 // readerOf is the model that reads, with its program tried once more where it is one.
-func readerOf(ctx context.Context, p Paths) (doctor.Reader, error) {
-	cfg, _, err := ReadConfig(p.Config)
+func readerOf(ctx context.Context, p datafolder.Paths) (doctor.Reader, error) {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return doctor.Reader{}, err
 	}

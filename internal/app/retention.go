@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/checkpoints"
@@ -14,9 +16,9 @@ import (
 
 // Prune takes out of an installation's log what the request says, beside a running server or without one. Limits that
 // the request does not name are those of the policy file.
-func Prune(ctx context.Context, p Paths, r retention.Request) (out retention.Result, err error) {
+func Prune(ctx context.Context, p datafolder.Paths, r retention.Request) (out retention.Result, err error) {
 	if len(r.Limits) == 0 && r.Person == "" {
-		cfg, _, err := ReadConfig(p.Config)
+		cfg, _, err := load.Read(p.Config)
 		if err != nil {
 			return out, err
 		}
@@ -47,7 +49,7 @@ func Prune(ctx context.Context, p Paths, r retention.Request) (out retention.Res
 }
 
 // Holds are what must not be pruned of an installation's log.
-func Holds(ctx context.Context, p Paths) ([]retention.Hold, error) {
+func Holds(ctx context.Context, p datafolder.Paths) ([]retention.Hold, error) {
 	if err := exists(p); err != nil {
 		return nil, err
 	}
@@ -60,7 +62,7 @@ func Holds(ctx context.Context, p Paths) ([]retention.Hold, error) {
 }
 
 // SetHold begins or ends a hold.
-func SetHold(ctx context.Context, p Paths, h event.Hold) error {
+func SetHold(ctx context.Context, p datafolder.Paths, h event.Hold) error {
 	if err := exists(p); err != nil {
 		return err
 	}

@@ -4,21 +4,20 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/store/patient"
@@ -70,7 +69,7 @@ func (a *App) checkAlike(ctx context.Context, key []byte) error {
 	if a.shared == nil {
 		return nil
 	}
-	alike, err := a.shared.Alike(ctx, "words.key", keyed(key, "which key this is"))
+	alike, err := a.shared.Alike(ctx, "words.key", datafolder.Derive(key, "which key this is"))
 	if err != nil {
 		return err
 	}
@@ -81,20 +80,13 @@ func (a *App) checkAlike(ctx context.Context, key []byte) error {
 	return nil
 }
 
-// keyed is a value that whoever has the key can make, and that tells nothing of it.
-func keyed(key []byte, what string) []byte {
-	h := hmac.New(sha256.New, key)
-	_, _ = h.Write([]byte(what)) // a hash never fails
-	return h.Sum(nil)
-}
-
 // handshakeSecret is what lines of plugins are signed with: drawn at each start, unless other servers must
 // know them too.
 func (a *App) handshakeSecret(key []byte) io.Reader {
 	if a.shared == nil {
 		return rand.Reader
 	}
-	return bytes.NewReader(keyed(key, "lines of plugins"))
+	return bytes.NewReader(datafolder.Derive(key, "lines of plugins"))
 }
 
 // policyWord begins what servers tell each other when one has taken up a policy.
@@ -109,12 +101,12 @@ func (a *App) listen(ctx context.Context, f *notify.Store) {
 			a.follow(version)
 			return
 		}
-		if n.Word == signedOutWord || n.Session == "" { // or anything may have been missed
+		if n.Word == signin.SignedOutWord || n.Session == "" { // or anything may have been missed
 			if err := a.desk.Refresh(ctx); err != nil {
 				a.opts.Logger.Warn("who was signed out elsewhere may still look here", "error", err)
 			}
 		}
-		if n.Word == signedOutWord {
+		if n.Word == signin.SignedOutWord {
 			return
 		}
 		f.Elsewhere(n.Session, n.Reach)
@@ -148,7 +140,7 @@ func (a *App) tellPolicy(ctx context.Context) {
 }
 
 // readLog opens the log for looking at.
-func readLog(ctx context.Context, p Paths) (*rows.Reader, error) {
+func readLog(ctx context.Context, p datafolder.Paths) (*rows.Reader, error) {
 	if p.Store != "" {
 		r, err := postgres.OpenReadOnly(ctx, p.Store)
 		if err != nil {
@@ -168,30 +160,22 @@ func readLog(ctx context.Context, p Paths) (*rows.Reader, error) {
 }
 
 // headKey is what the file is signed with that says where the log stood.
-func headKey(key []byte) []byte { return keyed(key, "where the log stood") }
+func headKey(key []byte) []byte { return datafolder.Derive(key, "where the log stood") }
 
 // headKeyOf is the same for whoever opens the log without a server; nil where the folder has no key.
-func headKeyOf(p Paths) ([]byte, error) {
-	key, err := keyOf(p)
+func headKeyOf(p datafolder.Paths) ([]byte, error) {
+	key, err := datafolder.KeyOf(p)
 	if key == nil || err != nil {
 		return nil, err
 	}
 	return headKey(key), nil
 }
 
-// keyOf is the key of a data folder; nil where it has none.
-func keyOf(p Paths) ([]byte, error) {
-	if _, err := os.Stat(p.Key()); errors.Is(err, fs.ErrNotExist) { // LoadKey would make one
-		return nil, nil
-	}
-	return LoadKey(p.Key())
-}
-
 // countsKey is what the counts of reports are signed with.
-func countsKey(key []byte) []byte { return keyed(key, "counts of reports") }
+func countsKey(key []byte) []byte { return datafolder.Derive(key, "counts of reports") }
 
 // writeLog opens the log for writing, beside servers where there may be any.
-func writeLog(ctx context.Context, p Paths) (keptLog, *rows.Reader, error) {
+func writeLog(ctx context.Context, p datafolder.Paths) (keptLog, *rows.Reader, error) {
 	if p.Store != "" {
 		s, err := postgres.Open(ctx, p.Store, postgres.Options{})
 		if err != nil {
@@ -231,4 +215,16 @@ func StoreName(address string) string {
 type proofs interface {
 	Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error)
 	approvalproof.Log
+}
+
+// storeVariable names the database with the log where no flag does.
+const storeVariable = "TIDEMARK_STORE"
+
+// FindStore is the address of the database with the log: as given, or from the environment. It may
+// hold a password, so that a variable is the better place.
+func FindStore(given string) (string, error) {
+	if given == "" {
+		given = os.Getenv(storeVariable)
+	}
+	return given, CheckStore(given)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/external/verifier"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 	"github.com/tidemark/tidemark/internal/test/telegramtest"
@@ -301,7 +302,7 @@ func TestTestingTheVerifier(t *testing.T) {
 			t.Errorf("dead: got %+v, %v", got, err)
 		}
 	}
-	if _, err := app.TestVerifier(t.Context(), app.Paths{Data: t.TempDir()}); err == nil {
+	if _, err := app.TestVerifier(t.Context(), datafolder.Paths{Data: t.TempDir()}); err == nil {
 		t.Error("no verifier at all: got no error")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
@@ -137,12 +138,12 @@ func TestALogOfAnEarlierVersionIsRead(t *testing.T) {
 
 // A backup that an earlier version made is restored, and stays as it is; one of a later version is refused, with what to do.
 func TestABackupOfAnotherVersion(t *testing.T) {
-	backup := app.Paths{Data: t.TempDir()}
+	backup := datafolder.Paths{Data: t.TempDir()}
 	raw := unpacked(t)
 	if err := os.WriteFile(backup.DB(), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	to := app.Paths{Data: filepath.Join(t.TempDir(), "data")}
+	to := datafolder.Paths{Data: filepath.Join(t.TempDir(), "data")}
 	c, err := app.Restore(t.Context(), to, backup.Data, time.Now())
 	if err != nil || !c.Report.OK() || c.Report.Sessions < int64(len(sessions)) {
 		t.Fatalf("%+v, %v", c, err)
@@ -163,7 +164,7 @@ func TestABackupOfAnotherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	newer := app.Paths{Data: t.TempDir()}
+	newer := datafolder.Paths{Data: t.TempDir()}
 	if _, err := app.Restore(t.Context(), newer, to.Data, time.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package app
+// Package written keeps what models and tools wrote, in hashes, for the LLM proxy: in a file, or beside a log that several servers have.
+package written
 
 import (
 	"bufio"
@@ -14,12 +15,14 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
-// Written is the file that keeps what models and tools wrote, in hashes, for the LLM proxy. It
+// File is the file that keeps what models and tools wrote, in hashes, for the LLM proxy. It
 // stands beside the log. After a head of its own it holds records, each with its length before
 // it and a checksum after it; the end of one that was cut off is cut off too.
-type Written struct {
+type File struct {
 	path   string
 	logger *slog.Logger
 	head   []byte
@@ -37,17 +40,17 @@ const (
 	writtenSlack = 16 << 20 // how much the file grows before it is written anew
 )
 
-// OpenWritten opens the file, or makes it. The head says under which key its hashes are: with
+// Open opens the file, or makes it. The head says under which key its hashes are: with
 // another one they are of no use.
-func OpenWritten(path string, key []byte, logger *slog.Logger) (*Written, error) {
+func Open(path string, key []byte, logger *slog.Logger) (*File, error) {
 	h := hmac.New(sha256.New, key)
 	_, _ = h.Write([]byte("the head of what was written")) // a hash never fails
-	w := &Written{path: path, logger: logger, head: append([]byte(writtenMagic), h.Sum(nil)[:16]...)}
+	w := &File{path: path, logger: logger, head: append([]byte(writtenMagic), h.Sum(nil)[:16]...)}
 	var err error
 	if w.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 		return nil, fmt.Errorf("open what was written: %w", err)
 	}
-	if err := checkPrivate(path); err != nil {
+	if err := datafolder.CheckPrivate(path); err != nil {
 		return nil, errors.Join(err, w.file.Close())
 	}
 	return w, nil
@@ -55,7 +58,7 @@ func OpenWritten(path string, key []byte, logger *slog.Logger) (*Written, error)
 
 // Kept visits the records. Whatever is wrong with the file, what follows it is lost, and the
 // file goes on from there.
-func (w *Written) Kept(visit func([]byte)) bool {
+func (w *File) Kept(visit func([]byte)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	info, err := w.file.Stat()
@@ -80,7 +83,7 @@ func (w *Written) Kept(visit func([]byte)) bool {
 }
 
 // read visits what can be read, and reports how far that reaches.
-func (w *Written) read(visit func([]byte)) (size int64, ok bool) {
+func (w *File) read(visit func([]byte)) (size int64, ok bool) {
 	r := bufio.NewReaderSize(io.NewSectionReader(w.file, 0, 1<<62), 1<<16)
 	head := make([]byte, len(w.head))
 	if _, err := io.ReadFull(r, head); err != nil || !bytes.Equal(head, w.head) {
@@ -113,7 +116,7 @@ func framed(record []byte) []byte {
 }
 
 // Keep adds a record, in one write: what the system has survives the end of the process.
-func (w *Written) Keep(record []byte) {
+func (w *File) Keep(record []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed || w.file == nil || len(record) > writtenMost {
@@ -126,7 +129,7 @@ func (w *Written) Keep(record []byte) {
 }
 
 // fail says once that nothing more is kept.
-func (w *Written) fail(err error) {
+func (w *File) fail(err error) {
 	if !w.failed {
 		w.failed = true
 		w.logger.Error("what models and tools write cannot be kept; after a restart it would not be known again",
@@ -135,14 +138,14 @@ func (w *Written) fail(err error) {
 }
 
 // Full reports that the file has grown to more than twice what it was.
-func (w *Written) Full() bool {
+func (w *File) Full() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.failed && w.size > 2*w.base+writtenSlack
 }
 
 // Replace writes the file anew. The old one stays until the new one is complete.
-func (w *Written) Replace(records func(func([]byte) bool)) {
+func (w *File) Replace(records func(func([]byte) bool)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.replace(records); err != nil {
@@ -150,7 +153,7 @@ func (w *Written) Replace(records func(func([]byte) bool)) {
 	}
 }
 
-func (w *Written) replace(records func(func([]byte) bool)) error {
+func (w *File) replace(records func(func([]byte) bool)) error {
 	f, err := os.CreateTemp(filepath.Dir(w.path), "written-*")
 	if err != nil {
 		return err
@@ -175,7 +178,7 @@ func (w *Written) replace(records func(func([]byte) bool)) error {
 }
 
 // Close lets go of the file.
-func (w *Written) Close() error {
+func (w *File) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := w.file

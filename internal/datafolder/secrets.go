@@ -1,4 +1,4 @@
-package app
+package datafolder
 
 import (
 	"bytes"
@@ -10,16 +10,16 @@ import (
 	"github.com/tidemark/tidemark/internal/base/afar"
 )
 
-// secretsVariable names a folder with what all servers of one log have alike: words.key and tokens.json, and tls.pem, the key by which
+// SecretsVariable names a folder with what all servers of one log have alike: words.key and tokens.json, and tls.pem, the key by which
 // other machines know them, where there is one. Where servers are started by a
 // machine, each with a data folder of its own, it is mounted there, read-only.
-const secretsVariable = "TIDEMARK_SECRETS"
+const SecretsVariable = "TIDEMARK_SECRETS"
 
 // tlsName is what the key for other machines is called there.
 const tlsName = "tls.pem"
 
-// takeSecrets copies what servers share into the data folder; tokens that were changed there count. Without a folder nothing is done.
-func takeSecrets(folder string, p Paths) error {
+// TakeSecrets copies what servers share into the data folder; tokens that were changed there count. Without a folder nothing is done.
+func TakeSecrets(folder string, p Paths) error {
 	if folder == "" {
 		return nil
 	}
@@ -29,7 +29,7 @@ func takeSecrets(folder string, p Paths) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("read what servers share (%s=%s): %w", secretsVariable, folder, err)
+			return fmt.Errorf("read what servers share (%s=%s): %w", SecretsVariable, folder, err)
 		}
 		switch known, err := os.ReadFile(to); {
 		case err == nil && bytes.Equal(known, raw):

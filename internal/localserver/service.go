@@ -1,4 +1,5 @@
-package app
+// Package localserver starts and stops the server of a data folder, and has the system or the hooks of agents start it.
+package localserver
 
 import (
 	"bytes"
@@ -10,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 // Service keeps the server of one data folder running for its user.
@@ -149,12 +152,12 @@ func (s *Service) write(path string, text []byte) error {
 		return nil
 	default:
 		s.Kept = path + ".bak"
-		if err := replace(s.Kept, was, 0o600); err != nil {
+		if err := datafolder.Replace(s.Kept, was, 0o600); err != nil {
 			return fmt.Errorf("keep the definition as it was: %w", err)
 		}
-		s.undo = func() error { return replace(path, was, 0o600) }
+		s.undo = func() error { return datafolder.Replace(path, was, 0o600) }
 	}
-	return replace(path, text, 0o600)
+	return datafolder.Replace(path, text, 0o600)
 }
 
 // Undo takes back what Install wrote, and no more than that.
@@ -196,7 +199,7 @@ func (s *Service) Active(ctx context.Context) (installed, running bool, err erro
 		return false, false, err
 	}
 	if _, err := os.Stat(path); err != nil {
-		return false, false, ignoreMissing(err)
+		return false, false, datafolder.IgnoreMissing(err)
 	}
 	if s.System == "darwin" {
 		return true, call(ctx, "launchctl", "print", s.target()) == nil, nil
@@ -214,4 +217,15 @@ func call(ctx context.Context, words ...string) error {
 		return fmt.Errorf("%s: %w %s", strings.Join(words, " "), err, strings.TrimSpace(string(out)))
 	}
 	return nil
+}
+
+// Sweep removes the folders that a definition was put into, where nothing else is in them.
+func (s *Service) Sweep() {
+	path, _, err := s.File()
+	top := len(filepath.Join(s.Home, ".config"))
+	for dir := filepath.Dir(path); err == nil && s.System == "linux" && len(dir) > top; dir = filepath.Dir(dir) {
+		if err = os.Remove(dir); errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+	}
 }

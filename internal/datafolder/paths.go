@@ -1,4 +1,6 @@
-package app
+// Package datafolder is the data folder of one installation: which files are in it and whose they may be, the keys and secrets among
+// them, which server holds it, and where a machine finds its server if that is elsewhere.
+package datafolder
 
 import (
 	"errors"
@@ -7,12 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/peer"
 )
 
-// policyName is the policy file of a data folder.
-const policyName = "tidemark.yaml"
+// PolicyName is the policy file of a data folder.
+const PolicyName = "tidemark.yaml"
 
 // Paths are the files of one installation. Everything lives in the data folder.
 type Paths struct {
@@ -21,33 +22,15 @@ type Paths struct {
 	Store  string // address of the database with the log; "": a file in the data folder
 }
 
-// storeVariable names the database with the log where no flag does.
-const storeVariable = "TIDEMARK_STORE"
-
-// FindStore is the address of the database with the log: as given, or from the environment. It may
-// hold a password, so that a variable is the better place.
-func FindStore(given string) (string, error) {
-	if given == "" {
-		given = os.Getenv(storeVariable)
-	}
-	return given, CheckStore(given)
-}
-
-// FindPaths resolves the data folder and the policy file. An explicit policy file must
+// Find resolves the policy file of a data folder. An explicit policy file must
 // exist; the one in the data folder is used when it does. The working directory is not
 // searched: an agent may be able to write there.
-func FindPaths(data, config string) (Paths, error) {
-	if data == "" {
-		var err error
-		if data, err = shim.DataFolder(); err != nil {
-			return Paths{}, err
-		}
-	}
+func Find(data, config string) (Paths, error) {
 	p := Paths{Data: data, Config: config}
 	if config != "" {
 		return p, nil
 	}
-	inData := filepath.Join(data, policyName)
+	inData := filepath.Join(data, PolicyName)
 	if _, err := os.Stat(inData); err == nil {
 		p.Config = inData
 	} else if !errors.Is(err, os.ErrNotExist) {
@@ -92,13 +75,13 @@ func (p Paths) Programs() string { return filepath.Join(p.Data, "programs.json")
 // ReaderFolder is where programs that answer have their folders, each for one prompt.
 func (p Paths) ReaderFolder() string { return filepath.Join(p.Data, "reader") }
 
-// readers are the programs that read, so that a server knows their hooks.
-func (p Paths) readers() peer.Children {
+// ReadingPrograms are the programs that read, so that a server knows their hooks.
+func (p Paths) ReadingPrograms() peer.Children {
 	return peer.Children{Folder: filepath.Join(p.Data, "readers")}
 }
 
-// lent says when models were asked that are not ours: how often they may be is counted over restarts. It holds no words and no answers.
-func (p Paths) lent() string { return filepath.Join(p.Data, "lent.jsonl") }
+// Lent says when models were asked that are not ours: how often they may be is counted over restarts. It holds no words and no answers.
+func (p Paths) Lent() string { return filepath.Join(p.Data, "lent.jsonl") }
 
 // Server is the file in which a running server says where it listens.
 func (p Paths) Server() string { return filepath.Join(p.Data, "server.json") }
@@ -111,8 +94,8 @@ func (p Paths) Create() error {
 	return nil
 }
 
-// spellings are a path as it was given, in full, and where its links lead.
-func spellings(path string) []string {
+// Spellings are a path as it was given, in full, and where its links lead.
+func Spellings(path string) []string {
 	if path == "" {
 		return nil
 	}
@@ -124,4 +107,20 @@ func spellings(path string) []string {
 		out = append(out, real)
 	}
 	return slices.Compact(out)
+}
+
+// Started is where a server says that a program started it: init, or a hook. One that a person or the system started says nothing.
+func (p Paths) Started() string { return filepath.Join(p.Data, "started.json") }
+
+// Cost is the folder of what models cost; see plugins/cost.
+func (p Paths) Cost() string { return filepath.Join(p.Data, "cost") }
+
+// Compliance is the folder of the compliance record; see plugins/compliance.
+func (p Paths) Compliance() string { return filepath.Join(p.Data, "compliance") }
+
+// Again looks for the policy file once more: one may have come since.
+func (p Paths) Again() (Paths, error) {
+	now, err := Find(p.Data, p.Config)
+	now.Store = p.Store
+	return now, err
 }

@@ -1,4 +1,4 @@
-package app_test
+package written_test
 
 import (
 	"bytes"
@@ -9,13 +9,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/llm/written"
 )
 
 // reopen reads what the file holds, as another process would.
-func reopen(t *testing.T, path, key string) (w *app.Written, records []string, whole bool) {
+func reopen(t *testing.T, path, key string) (w *written.File, records []string, whole bool) {
 	t.Helper()
-	w, err := app.OpenWritten(path, []byte(key), slog.New(slog.DiscardHandler))
+	w, err := written.Open(path, []byte(key), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package app_test
+package signin_test
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/store/postgres"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
@@ -25,7 +24,7 @@ func TestTheDatabaseSignsNobodyIn(t *testing.T) {
 	}
 	defer store.Close()
 	book := func(key string) signin.Book {
-		b, err := app.DeskBook(store, []byte(key))
+		b, err := signin.NewSharedBook(store, []byte(key))
 		if err != nil {
 			t.Fatal(err)
 		}

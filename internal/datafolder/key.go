@@ -1,10 +1,13 @@
-package app
+package datafolder
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -23,7 +26,7 @@ func LoadKey(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
-	if err := checkPrivate(path); err != nil {
+	if err := CheckPrivate(path); err != nil {
 		return nil, err
 	}
 	key, err := hex.DecodeString(strings.TrimSpace(string(raw)))
@@ -51,4 +54,19 @@ func makeKey(path string) ([]byte, error) {
 		return nil, errors.Join(fmt.Errorf("make key: %w", err), os.Remove(path))
 	}
 	return key, nil
+}
+
+// Derive makes a value that only whoever has the key can make, and that tells nothing of the key.
+func Derive(key []byte, what string) []byte {
+	h := hmac.New(sha256.New, key)
+	_, _ = h.Write([]byte(what)) // a hash never fails
+	return h.Sum(nil)
+}
+
+// KeyOf is the key of a data folder; nil where it has none.
+func KeyOf(p Paths) ([]byte, error) {
+	if _, err := os.Stat(p.Key()); errors.Is(err, fs.ErrNotExist) { // LoadKey would make one
+		return nil, nil
+	}
+	return LoadKey(p.Key())
 }

@@ -1,4 +1,4 @@
-package app
+package channels
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
-	"github.com/tidemark/tidemark/internal/people/channels"
 )
 
 // asked is the queue as channels see it: the monitor's questions about calls, those about definitions of MCP
@@ -25,12 +24,12 @@ type asked struct {
 	now    func() time.Time
 }
 
-var _ channels.Monitor = (*asked)(nil)
+var _ Monitor = (*asked)(nil)
 
 // shownFor is how long a message about a definition keeps its buttons; the question itself does not expire.
 const shownFor = 24 * time.Hour
 
-// Questions implements channels.Monitor.
+// Questions implements Monitor.
 func (a *asked) Questions(ctx context.Context) ([]engine.Question, error) {
 	list, err := a.Monitor.Questions(ctx)
 	notices, failed := a.pins.Notices(ctx)
@@ -46,7 +45,7 @@ func (a *asked) Questions(ctx context.Context) ([]engine.Question, error) {
 // alarm is something about a host in the form of a question: there is nothing to allow, and a person says that they have seen it.
 func (a *asked) alarm(o alarm.Alarm) engine.Question {
 	return engine.Question{
-		ID: o.ID, Session: o.About, Tool: "host", Kind: channels.KindAlarm, Rule: "session-closed",
+		ID: o.ID, Session: o.About, Tool: "host", Kind: KindAlarm, Rule: "session-closed",
 		Prompt: o.Text + ". Look with: tidemark doctor",
 		Asked:  o.Since, Expires: a.now().Add(shownFor), State: "pending",
 	}
@@ -55,13 +54,13 @@ func (a *asked) alarm(o alarm.Alarm) engine.Question {
 // question is a question about a definition in the words of the others.
 func (a *asked) question(n *pins.Notice) engine.Question {
 	return engine.Question{
-		ID: n.ID, Session: pins.LogName, Tool: n.Server + "__" + n.Name, Kind: channels.KindDefinition, Rule: "pins", Reason: n.Why,
+		ID: n.ID, Session: pins.LogName, Tool: n.Server + "__" + n.Name, Kind: KindDefinition, Rule: "pins", Reason: n.Why,
 		Prompt: n.Prompt() + "\n" + n.Text(), Asked: n.Asked, Expires: a.now().Add(shownFor), State: "pending",
 		Allows: "every agent to see it as it is shown here",
 	}
 }
 
-// Question implements channels.Monitor.
+// Question implements Monitor.
 func (a *asked) Question(ctx context.Context, session, id string) (engine.Question, error) {
 	if alarm.Is(id) {
 		for _, o := range a.alarms.Open() {
@@ -86,7 +85,7 @@ func (a *asked) Question(ctx context.Context, session, id string) (engine.Questi
 	return engine.Question{}, fmt.Errorf("read question: %w", engine.ErrNotFound)
 }
 
-// Answer implements channels.Monitor. Accepting takes what approving a call takes: a channel that counts as a proof
+// Answer implements Monitor. Accepting takes what approving a call takes: a channel that counts as a proof
 // where one is wanted, and somebody whose approval is enough alone.
 func (a *asked) Answer(ctx context.Context, v engine.Vote) (engine.Outcome, error) {
 	if len(v.IDs) == 1 && alarm.Is(v.IDs[0]) { // whichever button: it was seen, and nothing is opened
@@ -106,7 +105,7 @@ func (a *asked) Answer(ctx context.Context, v engine.Vote) (engine.Outcome, erro
 		return engine.Outcome{}, err
 	case v.Approve && v.For != 0:
 		return engine.Outcome{}, errors.New("answer: a definition is accepted as it is, or not at all")
-	case v.Approve && !channels.ShownWhole(&q):
+	case v.Approve && !ShownWhole(&q):
 		return engine.Outcome{}, fmt.Errorf("%w: it was not shown whole; read it in the console (tidemark console)", engine.ErrProof)
 	case v.Approve && !a.keys.Takes(v.Via):
 		return engine.Outcome{}, fmt.Errorf("%w: accept it in the console (tidemark console)", engine.ErrProof)

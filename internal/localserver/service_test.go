@@ -1,4 +1,4 @@
-package app_test
+package localserver_test
 
 import (
 	"encoding/xml"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/localserver"
 )
 
 // fakeSystem puts a systemctl and a launchctl before all others; what they are asked goes into a file.
@@ -37,7 +37,7 @@ func TestAServiceIsInstalledAndRemoved(t *testing.T) {
 	} {
 		t.Run(system, func(t *testing.T) {
 			calls := fakeSystem(t, "0")
-			s := &app.Service{System: system, Home: t.TempDir(), UID: 501, Program: "/opt/tidemark", Data: "/data"}
+			s := &localserver.Service{System: system, Home: t.TempDir(), UID: 501, Program: "/opt/tidemark", Data: "/data"}
 			if installed, running, err := s.Active(t.Context()); installed || running || err != nil {
 				t.Errorf("before: %v, %v, %v", installed, running, err)
 			}
@@ -78,7 +78,7 @@ func TestNoServiceIsInstalledInAnotherRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	s := app.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}
+	s := localserver.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}
 	if path, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "Failed to connect") {
 		t.Errorf("got %q, %v", path, err)
 	}
@@ -87,7 +87,7 @@ func TestNoServiceIsInstalledInAnotherRoot(t *testing.T) {
 // What somebody wrote into the definition is kept, and what a failed start wrote is taken back.
 func TestADefinitionThatSomebodyChangedIsKept(t *testing.T) {
 	fakeSystem(t, "0")
-	s := app.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}
+	s := localserver.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}
 	first := s
 	path, err := first.Install(t.Context())
 	if err != nil || first.Kept != "" {
@@ -125,18 +125,18 @@ func TestADefinitionThatSomebodyChangedIsKept(t *testing.T) {
 
 func TestAServiceThatCannotBeStartedIsSaid(t *testing.T) {
 	fakeSystem(t, "4")
-	s := &app.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}
+	s := &localserver.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}
 	if path, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "daemon-reload") {
 		t.Errorf("got %v, want what failed and where the definition is", err)
 	}
-	if _, _, err := (&app.Service{System: "plan9"}).File(); err == nil || !strings.Contains(err.Error(), "tidemark serve") {
+	if _, _, err := (&localserver.Service{System: "plan9"}).File(); err == nil || !strings.Contains(err.Error(), "tidemark serve") {
 		t.Errorf("on a system nobody knows: %v", err)
 	}
 }
 
 // Paths may hold anything that a file system takes; none of it may become another command.
 func TestPathsInAServiceAreQuoted(t *testing.T) {
-	s := &app.Service{Home: t.TempDir(), Program: `/opt/my "tools"/tide%mark`, Data: `/d/$HOME <&> \n`}
+	s := &localserver.Service{Home: t.TempDir(), Program: `/opt/my "tools"/tide%mark`, Data: `/d/$HOME <&> \n`}
 	s.System = "linux"
 	_, unit, err := s.File()
 	if err != nil || !strings.Contains(string(unit), `ExecStart="/opt/my \"tools\"/tide%%mark" "serve" "--data" "/d/$$HOME <&> \\n"`+"\n") {
@@ -182,7 +182,7 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &app.Service{System: "linux", Home: t.TempDir(), Program: program, Data: t.TempDir()}
+	s := &localserver.Service{System: "linux", Home: t.TempDir(), Program: program, Data: t.TempDir()}
 	_, unit, err := s.File()
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 // What services are not known for says what to do.
 func TestElsewhereNoServiceIsMade(t *testing.T) {
 	for _, system := range []string{"windows", "plan9"} {
-		s := app.Service{System: system, Program: "tidemark", Data: t.TempDir()}
+		s := localserver.Service{System: system, Program: "tidemark", Data: t.TempDir()}
 		_, _, failed := s.Active(t.Context())
 		_, err := s.Install(t.Context())
 		_, gone := s.Remove(t.Context())

@@ -1,4 +1,5 @@
-package app
+// Package bodypace bounds how long clients may take to send the body of a request.
+package bodypace
 
 import (
 	"errors"
@@ -9,26 +10,26 @@ import (
 	"time"
 )
 
-// pace is how long clients may take to send the body of a request, whoever they are: one that sends a byte now and then would hold a
+// Pace is how long clients may take to send the body of a request, whoever they are: one that sends a byte now and then would hold a
 // connection for good, and needs no token for it.
-type pace struct {
-	whole time.Duration // for all of a body, besides what its bytes take
-	bytes int64         // that come in a second at least
-	piece time.Duration // for each piece of it
-	slow  time.Duration // after which a body that has not come is a slow one
-	most  int           // slow ones of a peer at once
+type Pace struct {
+	Whole time.Duration // for all of a body, besides what its bytes take
+	Bytes int64         // that come in a second at least
+	Piece time.Duration // for each piece of it
+	Slow  time.Duration // after which a body that has not come is a slow one
+	Most  int           // slow ones of a peer at once
 }
 
-// bodyPace is that of a server.
-var bodyPace = pace{whole: time.Minute, bytes: 16 << 10, piece: 10 * time.Second, slow: time.Second, most: 128}
+// Usual is that of a server.
+var Usual = Pace{Whole: time.Minute, Bytes: 16 << 10, Piece: 10 * time.Second, Slow: time.Second, Most: 128}
 
-// paced cuts connections whose body does not come.
-func paced(next http.Handler, p pace) http.Handler {
-	peers := &slowBodies{most: p.most, of: map[string]int{}}
+// Handler cuts connections whose body does not come.
+func Handler(next http.Handler, p Pace) http.Handler {
+	peers := &slowBodies{most: p.Most, of: map[string]int{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
 			b := &pacedBody{
-				ReadCloser: r.Body, control: http.NewResponseController(w), pace: p, until: time.Now().Add(p.whole),
+				ReadCloser: r.Body, control: http.NewResponseController(w), pace: p, until: time.Now().Add(p.Whole),
 				peers: peers, peer: peerOf(r),
 			}
 			if b.wait() == nil {
@@ -36,7 +37,7 @@ func paced(next http.Handler, p pace) http.Handler {
 				if r.Header.Get("Expect") != "" {
 					r = r.WithContext(r.Context())
 				}
-				b.timer = time.AfterFunc(p.slow, b.slow)
+				b.timer = time.AfterFunc(p.Slow, b.slow)
 				defer b.came()
 				r.Body = b
 			}
@@ -83,7 +84,7 @@ func (s *slowBodies) give(peer string) {
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
-	pace    pace
+	pace    Pace
 	until   time.Time // all of it must have come
 	next    time.Time // the deadline that is set
 	peers   *slowBodies
@@ -102,10 +103,10 @@ var errSlow = errors.New("too many requests of this peer do not come")
 // wait sets the deadline of the next piece.
 func (b *pacedBody) wait() error {
 	now := time.Now()
-	if b.next.Sub(now) > b.pace.piece/2 { // a deadline for each read would cost more than the read
+	if b.next.Sub(now) > b.pace.Piece/2 { // a deadline for each read would cost more than the read
 		return nil
 	}
-	b.next = now.Add(b.pace.piece)
+	b.next = now.Add(b.pace.Piece)
 	if b.until.Before(b.next) {
 		b.next = b.until
 	}
@@ -121,7 +122,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	}
 	_ = b.wait() // it could be set
 	n, err := b.ReadCloser.Read(p)
-	b.until = b.until.Add(time.Duration(int64(n) * int64(time.Second) / b.pace.bytes))
+	b.until = b.until.Add(time.Duration(int64(n) * int64(time.Second) / b.pace.Bytes))
 	if errors.Is(err, io.EOF) {
 		b.came()
 		_ = b.control.SetReadDeadline(time.Time{}) // it could be set

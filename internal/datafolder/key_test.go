@@ -1,4 +1,4 @@
-package app_test
+package datafolder_test
 
 import (
 	"bytes"
@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 // VER-09
 func TestTheKeyOfAFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "words.key")
-	first, err := app.LoadKey(path)
+	first, err := datafolder.LoadKey(path)
 	if err != nil || len(first) != 32 {
 		t.Fatalf("got %d bytes, %v", len(first), err)
 	}
-	if again, err := app.LoadKey(path); err != nil || !bytes.Equal(first, again) {
+	if again, err := datafolder.LoadKey(path); err != nil || !bytes.Equal(first, again) {
 		t.Errorf("at the next start: got %x, %v; want %x", again, err, first)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -30,7 +30,7 @@ func TestTheKeyOfAFolder(t *testing.T) {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := app.LoadKey(path); err == nil || got != nil || !strings.Contains(err.Error(), name) {
+		if got, err := datafolder.LoadKey(path); err == nil || got != nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %x, %v; want an error that says %q", got, err, name)
 		}
 		if err := os.Chmod(path, 0o600); err != nil {

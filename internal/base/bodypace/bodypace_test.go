@@ -1,4 +1,4 @@
-package app_test
+package bodypace_test
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/bodypace"
 )
 
 // A connection whose body does not come is cut, whether or not anybody reads it; one whose body has come may wait for its answer as
@@ -20,7 +20,7 @@ import (
 func TestABodyThatDoesNotComeIsCut(t *testing.T) {
 	limit := 200 * time.Millisecond
 	left := make(chan bool, 1)
-	server := httptest.NewServer(app.Paced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(bodypace.Paced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/unread":
 			w.WriteHeader(http.StatusUnauthorized)
@@ -66,7 +66,7 @@ func TestABodyThatDoesNotComeIsCut(t *testing.T) {
 // A client that sends its body only when it is told to is answered at once where nobody wants the body, and told to send where
 // somebody does.
 func TestAClientThatAsksBeforeItSendsIsAnswered(t *testing.T) {
-	server := httptest.NewServer(app.Paced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(bodypace.Paced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/unread" {
 			w.WriteHeader(http.StatusForbidden)
 			return
@@ -97,7 +97,7 @@ func TestOnePeerHoldsFewBodies(t *testing.T) {
 	const most = 3
 	const limit = time.Minute // none of them is cut for its own sake
 	var reading atomic.Int32
-	server := httptest.NewServer(app.Paced(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(bodypace.Paced(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		reading.Add(1)
 		defer reading.Add(-1)
 		_, _ = io.ReadAll(r.Body)
