@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/config/load"
@@ -19,7 +18,9 @@ import (
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/people/policyfile"
+	"github.com/tidemark/tidemark/internal/policies"
 	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -115,7 +116,7 @@ func (e *env) explain(set *policy.Set, name, taint, args, agent string, example 
 	if err != nil {
 		return err
 	}
-	covered, err := app.Coverage(p, agent, name)
+	covered, err := services.Coverage(p, agent, name)
 	if err != nil {
 		return err
 	}
@@ -359,5 +360,5 @@ func (e *env) tried(ctx context.Context, t policyfile.Trial) (out policyfile.Tri
 	if err != nil {
 		return out, err
 	}
-	return app.Try(ctx, set, t)
+	return policies.Try(ctx, set, t)
 }

@@ -15,10 +15,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/agents/install"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/localserver"
 	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/services"
 )
 
 type initFlags struct {
@@ -208,7 +209,7 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	if err != nil {
 		return err
 	}
-	named, err := app.ModelNamed(p)
+	named, err := services.ModelNamed(p)
 	switch {
 	case err != nil:
 		return err
@@ -221,7 +222,7 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	case named:
 		return nil
 	}
-	offers := app.FindModels(ctx)
+	offers := services.FindModels(ctx)
 	if len(offers) == 0 {
 		e.printf("no model was found that could read your messages, so you will be asked more often (later: tidemark model)\n")
 		return nil
@@ -233,7 +234,7 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	}
 	for i := range offers {
 		o := &offers[i]
-		if app.ProveModel(ctx, p, o) != nil || o.Fault != "" {
+		if services.ProveModel(ctx, p, o) != nil || o.Fault != "" {
 			continue
 		}
 		if err := e.adoptModel(ctx, p, o, false); err != nil {
@@ -244,7 +245,7 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	return nil
 }
 
-func offerNames(offers []app.ModelOffer) string {
+func offerNames(offers []services.ModelOffer) string {
 	var names []string
 	for i := range offers {
 		names = append(names, offers[i].Name)
@@ -436,7 +437,7 @@ func (e *env) purge(ctx context.Context, p datafolder.Paths, s *localserver.Serv
 			return nil
 		}
 	}
-	if err := app.Purge(ctx, p); err != nil {
+	if err := installation.Purge(ctx, p); err != nil {
 		return err
 	}
 	s.Sweep()

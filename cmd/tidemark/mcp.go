@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
@@ -122,7 +123,7 @@ console. What changes again before it is accepted is not accepted.`,
 
 func (e *env) listServers(ctx context.Context) error {
 	var all []pins.ServerView
-	err := e.withLog(ctx, func(log *app.Log) (err error) {
+	err := e.withLog(ctx, func(log *installation.Log) (err error) {
 		all, err = log.Pins.Servers(ctx)
 		return err
 	})
@@ -167,7 +168,7 @@ func (e *env) hiddenOf(ctx context.Context, c *client, what string) (v pins.Revi
 		}
 		return v, c.call(ctx, http.MethodGet, path, nil, &v)
 	}
-	err = e.withLog(ctx, func(log *app.Log) (err error) {
+	err = e.withLog(ctx, func(log *installation.Log) (err error) {
 		v, err = log.Pins.Review(ctx, server, tool)
 		return err
 	})

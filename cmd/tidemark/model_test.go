@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/localserver"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 )
 
@@ -142,8 +142,8 @@ func TestModelWithoutAny(t *testing.T) {
 		t.Errorf("exit %d, %s", code, out)
 	}
 	var shown struct {
-		Reader any              `json:"reader"`
-		Offers []app.ModelOffer `json:"offers"`
+		Reader any                   `json:"reader"`
+		Offers []services.ModelOffer `json:"offers"`
 	}
 	if out, _ := typed(t, "", "model", "--json", "--data", data); json.Unmarshal([]byte(out), &shown) != nil || shown.Reader != nil || len(shown.Offers) == 0 {
 		t.Errorf("%s", out)

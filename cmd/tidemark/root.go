@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
 )
 
 // Exit codes. Scripts rely on them.
@@ -231,7 +232,7 @@ func (e *env) paths() (datafolder.Paths, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Store, err = app.FindStore(e.store)
+	p.Store, err = installation.FindStore(e.store)
 	return p, err
 }
 
@@ -248,16 +249,16 @@ func (e *env) printJSON(v any) error {
 func (e *env) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
 
 // openLog opens the log for a command that only looks.
-func (e *env) openLog(ctx context.Context) (*app.Log, error) {
+func (e *env) openLog(ctx context.Context) (*installation.Log, error) {
 	p, err := e.paths()
 	if err != nil {
 		return nil, err
 	}
-	return app.OpenLog(ctx, p)
+	return installation.OpenLog(ctx, p)
 }
 
 // withLog runs step on the log and closes it.
-func (e *env) withLog(ctx context.Context, step func(*app.Log) error) error {
+func (e *env) withLog(ctx context.Context, step func(*installation.Log) error) error {
 	log, err := e.openLog(ctx)
 	if err != nil {
 		return err

@@ -16,8 +16,10 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/memlimit"
 	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/localserver"
 	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/services"
 )
 
 type serveFlags struct {
@@ -113,7 +115,7 @@ func (e *env) greet(ctx context.Context, p datafolder.Paths, a *app.App, url str
 			Data   string           `json:"data"`
 			Config string           `json:"config,omitempty"`
 			Policy string           `json:"policy"`
-			Parts  []app.Part       `json:"parts"`
+			Parts  []services.Part  `json:"parts"`
 			Tokens *accounts.Tokens `json:"tokens,omitempty"`
 		}
 		f := first{URL: url, Data: p.Data, Config: p.Config, Policy: a.Monitor.Policy().Version(), Parts: a.Status(ctx)}
@@ -128,7 +130,7 @@ func (e *env) greet(ctx context.Context, p datafolder.Paths, a *app.App, url str
 	}
 	e.printf("data in %s\n", p.Data)
 	if p.Store != "" {
-		e.printf("log in %s, which other servers may share\n", app.StoreName(p.Store))
+		e.printf("log in %s, which other servers may share\n", installation.StoreName(p.Store))
 	}
 	if p.Config != "" {
 		e.printf("policy %s (preset %s, version %s)\n", p.Config, a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())

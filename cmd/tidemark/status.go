@@ -15,6 +15,9 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/diagnosis"
+	"github.com/tidemark/tidemark/internal/policies"
+	"github.com/tidemark/tidemark/internal/services"
 )
 
 func (e *env) statusCommand() *cobra.Command {
@@ -40,8 +43,8 @@ func (e *env) status(ctx context.Context) error {
 	if err != nil {
 		e.report(err) // the rest is known all the same
 	}
-	lost := app.Lost(app.Facts{
-		Model: app.HasModel(s.Parts), Box: e.boxHere(), Remote: running && !app.OnThisMachine(at), System: runtime.GOOS,
+	lost := diagnosis.Lost(diagnosis.Facts{
+		Model: services.HasModel(s.Parts), Box: e.boxHere(), Remote: running && !diagnosis.OnThisMachine(at), System: runtime.GOOS,
 	})
 	if e.json {
 		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes, "lost": lost}
@@ -116,7 +119,7 @@ func (e *env) boxHere() string {
 }
 
 // printLost says what is lost here, and what is then.
-func (e *env) printLost(rows []app.Loss) {
+func (e *env) printLost(rows []diagnosis.Loss) {
 	for _, r := range rows {
 		e.printf("%s\n", e.ui.word("warn", r.Where))
 		for _, c := range r.Cells {
@@ -142,12 +145,12 @@ func (e *env) serverStatus(ctx context.Context) (s app.ServerStatus, at string, 
 	if err != nil {
 		return s, "", err
 	}
-	s.Parts, err = app.Status(ctx, p)
+	s.Parts, err = services.Status(ctx, p)
 	return s, "", err
 }
 
 // printParts prints one line each; what cannot be reached stands out.
-func (e *env) printParts(parts []app.Part) {
+func (e *env) printParts(parts []services.Part) {
 	for _, p := range parts {
 		word := e.ui.word("good", "ok")
 		if !p.OK {
@@ -161,7 +164,7 @@ func (e *env) printParts(parts []app.Part) {
 }
 
 // printPolicy says which policy is in force and where it came from.
-func (e *env) printPolicy(p app.InForce) {
+func (e *env) printPolicy(p policies.InForce) {
 	if p.File == "" {
 		e.printf("policy: version %s, as shipped\n", p.Version)
 		return
@@ -249,7 +252,7 @@ func (e *env) testVerifier(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := app.TestVerifier(ctx, p)
+	result, err := services.TestVerifier(ctx, p)
 	if err != nil {
 		return fmt.Errorf("test verifier: %w", err)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
@@ -115,7 +115,7 @@ func (e *env) addPerson(ctx context.Context, name, role, agent string) error {
 	case c != nil:
 		err = c.call(ctx, http.MethodPost, "/v1/people", map[string]string{"name": name, "role": role}, &out)
 	default:
-		token, who, bad := app.AddPerson(ctx, p, whoami(), name, role)
+		token, who, bad := installation.AddPerson(ctx, p, whoami(), name, role)
 		out, err = madeToken{who.Name, who.Role, "", token, who.By()}, bad
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func (e *env) addPerson(ctx context.Context, name, role, agent string) error {
 // makeAgentToken makes a token that is one agent's. A running server takes the common token of agents for it, which may do more.
 func (e *env) makeAgentToken(ctx context.Context, c *client, p datafolder.Paths, name, agent string) (out madeToken, err error) {
 	if c == nil {
-		token, who, err := app.AddAgent(ctx, p, whoami(), name, agent)
+		token, who, err := installation.AddAgent(ctx, p, whoami(), name, agent)
 		return madeToken{who.Name, who.Role, who.Agent, token, who.By()}, err
 	}
 	common := *c
@@ -203,7 +203,7 @@ func (e *env) listPeople(ctx context.Context) error {
 		if bad != nil {
 			return bad
 		}
-		list, bad := app.People(ctx, p)
+		list, bad := installation.People(ctx, p)
 		for _, who := range list {
 			out.People = append(out.People, personJSON{who.Name, who.Role, who.Agent, who.Machine, who.Made})
 		}
@@ -242,7 +242,7 @@ func (e *env) revokePerson(ctx context.Context, name string) error {
 		if bad != nil {
 			return bad
 		}
-		err = app.RevokePerson(ctx, p, whoami(), name)
+		err = installation.RevokePerson(ctx, p, whoami(), name)
 	}
 	if err != nil {
 		return fmt.Errorf("revoke token: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/store/retention"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -66,7 +67,7 @@ func TestCheckpointsOfADataFolder(t *testing.T) {
 			t.Errorf("after a restart %d came back from a checkpoint and %d from the log", resumed, rebuilt)
 		}
 	})
-	out, err := app.Prune(t.Context(), p, retention.Request{
+	out, err := installation.Prune(t.Context(), p, retention.Request{
 		Limits: retention.Limits{event.PruneContent: {Age: time.Nanosecond}}, Now: time.Now().Add(time.Hour), By: "ops",
 	})
 	if n := files(t, p); err != nil || out.Records == 0 || n > 0 {

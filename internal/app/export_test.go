@@ -1,10 +1,6 @@
 package app
 
-import (
-	"time"
-
-	"github.com/tidemark/tidemark/internal/config"
-)
+import "time"
 
 // Alarm tells people of a host as the watch over hosts does.
 func (a *App) Alarm(about, text string) {
@@ -12,6 +8,3 @@ func (a *App) Alarm(about, text string) {
 		a.moved()
 	}
 }
-
-// MemoryLine is what doctor says of memory.
-func MemoryLine(cfg *config.Config, given int64) string { return memoryLine(cfg, given) }

@@ -25,6 +25,7 @@ import (
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 	"github.com/tidemark/tidemark/internal/test/telegramtest"
 )
@@ -249,13 +250,13 @@ func (s *server) last(session string) event.Decided {
 }
 
 // status is what GET /v1/status says about one of those outside.
-func (s *server) status(name string) app.Part {
+func (s *server) status(name string) services.Part {
 	s.t.Helper()
 	var view struct {
-		Parts []app.Part `json:"parts"`
+		Parts []services.Part `json:"parts"`
 	}
 	s.do(http.MethodGet, "/v1/status", s.app.Tokens.Approver, nil, &view)
-	i := slices.IndexFunc(view.Parts, func(p app.Part) bool { return p.Name == name })
+	i := slices.IndexFunc(view.Parts, func(p services.Part) bool { return p.Name == name })
 	if i < 0 {
 		s.t.Fatalf("status has no %s: %+v", name, view.Parts)
 	}
@@ -305,8 +306,8 @@ func TestStatusNamesThoseWhoCannotBeReached(t *testing.T) {
 					t.Errorf("the fault shows a secret: %s", p.Fault)
 				}
 			}
-			parts, err := app.Status(t.Context(), s.paths) // without the server
-			i := slices.IndexFunc(parts, func(p app.Part) bool { return p.Name == tt.part })
+			parts, err := services.Status(t.Context(), s.paths) // without the server
+			i := slices.IndexFunc(parts, func(p services.Part) bool { return p.Name == tt.part })
 			if err != nil || i < 0 || parts[i].OK != tt.ok {
 				t.Errorf("without a server: got %+v, %v", parts, err)
 			}

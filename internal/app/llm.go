@@ -21,7 +21,6 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/sigv4"
 	"github.com/tidemark/tidemark/internal/llm/written"
 	"github.com/tidemark/tidemark/internal/people/accounts"
-	"github.com/tidemark/tidemark/internal/reports/losses"
 	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
@@ -81,7 +80,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.Hosts(),
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
-		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Desk: a.kept, Lend: a.external.lend(),
+		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Desk: a.kept, Lend: a.external.Lend(),
 	})
 }
 
@@ -173,24 +172,27 @@ func (a *App) address() string {
 	return a.config.Server.Listen
 }
 
-// Facts are how things stand on a machine.
-type Facts = losses.Facts
-
-// Loss is what is lost without something that others have.
-type Loss = losses.Row
-
-// Lost are the rows of what is lost that hold here.
-func Lost(f Facts) []Loss { return append([]Loss{}, losses.Here(f)...) }
-
-// OnThisMachine reports whether a server's address is one of this machine alone.
-func OnThisMachine(address string) bool {
-	at, err := url.Parse(address)
-	return err == nil && outbound.Local(at.Hostname())
-}
-
 // loopbackOnly reports whether only this machine can reach an address. A name other than
 // localhost may stand for anything.
 func loopbackOnly(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && outbound.Local(host)
+}
+
+// redirected is the configuration with the addresses that the command line gives upstreams: what is asked there must be asked there
+// alone.
+func (a *App) redirected() *config.Config {
+	if len(a.opts.Upstreams) == 0 || len(a.config.Auditor.Models) == 0 {
+		return a.config
+	}
+	out := *a.config
+	out.LLM.Upstreams = slices.Clone(out.LLM.Upstreams)
+	for i, u := range out.LLM.Upstreams {
+		for named, base := range a.opts.Upstreams {
+			if name, _, fault := config.NameUpstream(named); fault == "" && name == u.Name {
+				out.LLM.Upstreams[i].BaseURL = base
+			}
+		}
+	}
+	return &out
 }

@@ -2,35 +2,21 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/agents/catalogue"
-	"github.com/tidemark/tidemark/internal/agents/install"
-	"github.com/tidemark/tidemark/internal/agents/wrap"
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/datafolder"
-	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/oauth"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/mcp/upstreams"
-	"github.com/tidemark/tidemark/internal/reports/doctor"
 )
-
-// pinMode is what of servers counts as accepted without a person.
-func pinMode(cfg *config.Config) pins.Mode {
-	if cfg.MCP.Pin == "first-use" {
-		return pins.First
-	}
-	return pins.Mode(cfg.MCP.Pin)
-}
 
 // mcpServers are the servers that are reached over HTTP: those of the file, and those that were moved
 // here out of the settings of agents. A name that both have is the file's; that an agent had another
@@ -109,34 +95,4 @@ func (t signing) Transport(s judge.Server) (http.RoundTripper, error) {
 		return next, err
 	}
 	return t.keeper.Transport(s.URL, next)
-}
-
-// openPins reads what MCP servers looked like when they were accepted. A tool of a server must
-// not have a name that policies know by itself.
-func openPins(ctx context.Context, s engine.Store, mode pins.Mode, shared bool) (*pins.Keeper, error) {
-	return pins.Open(ctx, pins.Options{
-		Store: s, Now: time.Now, Mode: mode, Reserved: append(catalogue.Reserved(), judge.OwnNames()...), Shared: shared,
-	})
-}
-
-// serversOf are the MCP servers in the settings of agents: of those that are named, or of all.
-func serversOf(w install.World, agents []string) ([]doctor.MCPServer, error) {
-	var out []doctor.MCPServer
-	var errs []error
-	for _, name := range wrap.Names() {
-		if len(agents) > 0 && !slices.Contains(agents, name) {
-			continue
-		}
-		seen, err := wrap.Look(w, name)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-			continue
-		}
-		for _, s := range seen {
-			out = append(out, doctor.MCPServer{
-				Agent: name, Name: s.Name, File: s.File, Why: s.Why, Behind: s.Behind, Lost: s.Lost, Relay: s.Relay,
-			})
-		}
-	}
-	return out, errors.Join(errs...)
 }

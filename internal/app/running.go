@@ -1,12 +1,7 @@
 package app
 
 import (
-	"crypto/rand"
-	"runtime"
-	"time"
-
 	"github.com/tidemark/tidemark/internal/base/build"
-	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/store/checkpoints"
@@ -25,16 +20,4 @@ func (a *App) openCheckpoints(opts *engine.Options) error {
 	}
 	opts.Checkpoints, opts.Program = kept, build.ID()
 	return nil
-}
-
-// held is how many bytes of sessions are held where they may take so many: the collector needs half as much again.
-func held(memory int64) int64 { return max(memory/8*5, 1) }
-
-func newMonitor(cfg *config.Config, o *external, opts engine.Options) (*engine.Monitor, error) {
-	opts.Policy, opts.Now, opts.Rand, opts.Approvers = cfg.Policy, time.Now, rand.Reader, &cfg.Approvals.Who
-	opts.MaxHeard, opts.Processors = held(sessionMemory(cfg)), runtime.GOMAXPROCS(0)
-	if o != nil {
-		o.advise(&opts)
-	}
-	return engine.New(opts)
 }

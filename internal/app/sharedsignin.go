@@ -19,8 +19,8 @@ func (a *App) shareSignIns(key []byte) (signin.Book, error) {
 		return nil, fmt.Errorf("share sign-ins: %w", err)
 	}
 	a.keys.Share(datafolder.Derive(key, "proofs"), signin.NewUsedOnce(a.waited(), signin.NonceShelf))
-	if a.external.provider != nil {
-		a.external.provider.Share(datafolder.Derive(key, "tickets"), signin.NewUsedOnce(a.waited(), signin.TicketShelf))
+	if a.external.Provider != nil {
+		a.external.Provider.Share(datafolder.Derive(key, "tickets"), signin.NewUsedOnce(a.waited(), signin.TicketShelf))
 	}
 	return book, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
 )
@@ -222,7 +223,7 @@ func (s *silence) late() (n int) {
 // recorded checks the log.
 func (s *silence) recorded() {
 	s.Helper()
-	log, err := app.OpenLog(s.Context(), s.paths)
+	log, err := installation.OpenLog(s.Context(), s.paths)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -124,3 +124,14 @@ func (p Paths) Again() (Paths, error) {
 	now.Store = p.Store
 	return now, err
 }
+
+// CheckLog is an error where the folder has no log.
+func (p Paths) CheckLog() error {
+	if p.Store != "" {
+		return nil // opening it says so
+	}
+	if _, err := os.Stat(p.DB()); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("open log: there is none in %s (start the server once, or give --data)", p.Data)
+	}
+	return nil
+}

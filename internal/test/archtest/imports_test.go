@@ -45,6 +45,10 @@ var layers = []layer{
 	{[]string{".", "store/sqlite", "store/postgres"}, "what an embedder calls knows the engine and what it is given by default"},
 	{[]string{"internal/config"}, "a file is read in one go, each section by the adapter it is about"},
 	{[]string{"internal/config/load"}, "the file is read from the disk, by whoever is to do as it says"},
+	{[]string{"internal/installation"}, "the log of a data folder is opened as its file says, whoever wants to look"},
+	{[]string{"internal/services"}, "those whom the file names are opened together, and a trial of one may look into the log"},
+	{[]string{"internal/policies"}, "a policy is held against the log, and a model may write one"},
+	{[]string{"internal/diagnosis"}, "whoever examines an installation looks at all of it"},
 	{[]string{"internal/localserver"}, "a server of this machine is started and stopped from outside"},
 	{[]string{"internal/app"}, "the wiring knows everything but the programs"},
 	{[]string{"cmd/..."}, "a program reaches adapters only through internal/app"},
@@ -60,7 +64,8 @@ var adapters = []string{
 
 // reached are the adapters a program may use without the wiring: they need none, or are
 // clients of a server that runs.
-var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/tui", "internal/mcp/...", "internal/box/..."}
+var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/tui", "internal/mcp/...", "internal/box/...",
+	"internal/store/backup"}
 
 func floorOf(dir string) int {
 	return slices.IndexFunc(layers, func(l layer) bool { return within(dir, l.dirs) })

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -93,7 +94,7 @@ func (w *world) base(kind string) string {
 // allowed counts the calls that the log says were allowed, by what exactly they were.
 func (w *world) allowed(t *testing.T) map[tool.Digest]int {
 	t.Helper()
-	log, err := app.OpenLog(t.Context(), w.paths)
+	log, err := installation.OpenLog(t.Context(), w.paths)
 	if err != nil {
 		t.Fatal(err)
 	}

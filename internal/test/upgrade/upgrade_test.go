@@ -15,9 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/installation"
+	"github.com/tidemark/tidemark/internal/store/backup"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -144,14 +145,14 @@ func TestABackupOfAnotherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := datafolder.Paths{Data: filepath.Join(t.TempDir(), "data")}
-	c, err := app.Restore(t.Context(), to, backup.Data, time.Now())
+	c, err := backup.Restore(t.Context(), to, backup.Data, time.Now())
 	if err != nil || !c.Report.OK() || c.Report.Sessions < int64(len(sessions)) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if now, err := os.ReadFile(backup.DB()); err != nil || !bytes.Equal(now, raw) {
 		t.Errorf("the backup was changed (%v)", err)
 	}
-	log, err := app.OpenLog(t.Context(), to)
+	log, err := installation.OpenLog(t.Context(), to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestABackupOfAnotherVersion(t *testing.T) {
 	}
 
 	newer := datafolder.Paths{Data: t.TempDir()}
-	if _, err := app.Restore(t.Context(), newer, to.Data, time.Now()); err != nil {
+	if _, err := backup.Restore(t.Context(), newer, to.Data, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", newer.DB())
@@ -176,7 +177,7 @@ func TestABackupOfAnotherVersion(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.Restore(t.Context(), to, newer.Data, time.Now()); err == nil || !strings.Contains(err.Error(), "use the newer program") {
+	if _, err := backup.Restore(t.Context(), to, newer.Data, time.Now()); err == nil || !strings.Contains(err.Error(), "use the newer program") {
 		t.Errorf("a backup of a later version: %v", err)
 	}
 }

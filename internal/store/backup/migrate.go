@@ -1,4 +1,4 @@
-package app
+package backup
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func Migrate(ctx context.Context, p datafolder.Paths, progress func(done, total 
 	if p.Store == "" {
 		return report, errors.New("migrate: where to? (--store postgres://user@host/database)")
 	}
-	if err := exists(datafolder.Paths{Data: p.Data}); err != nil {
+	if err := (datafolder.Paths{Data: p.Data}).CheckLog(); err != nil {
 		return report, err
 	}
 	held, err := datafolder.Lock(p)
@@ -46,7 +46,7 @@ func Migrate(ctx context.Context, p datafolder.Paths, progress func(done, total 
 		return report, err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	if err := (&App{opts: Options{Paths: p}, shared: to}).checkAlike(ctx, key); err != nil {
+	if err := postgres.CheckKey(ctx, to, key, p.Key()); err != nil {
 		return report, err
 	}
 	if err := to.Copy(ctx, from.Reader); err != nil {

@@ -1,4 +1,6 @@
-package app
+// Package services opens those that the server calls, as the file names them: the models that read, the verifier, the channels in which
+// people are asked and the provider where they sign in. It says whether they can be reached, which models are in reach, and tries them.
+package services
 
 import (
 	"context"
@@ -12,10 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/external/auditor"
 	"github.com/tidemark/tidemark/internal/external/lent"
 	"github.com/tidemark/tidemark/internal/external/verifier"
@@ -25,27 +25,27 @@ import (
 	"github.com/tidemark/tidemark/internal/people/webhook"
 )
 
-// external are the services that the server calls: the auditor, the verifier, the channels that bring questions to people, and
+// Set are the services that the server calls: the auditor, the verifier, the channels that bring questions to people, and
 // the provider where people sign in. Any of them may be nil.
-type external struct {
-	auditor   *auditor.Client
+type Set struct {
+	Auditor   *auditor.Client
 	lent      *lent.Readers   // models that are not ours; nil: none is asked
-	extracts  *auditor.Client // reads values out of what is kept from agents; nil: nobody may
-	settings  config.Auditor
+	Extracts  *auditor.Client // reads values out of what is kept from agents; nil: nobody may
+	Settings  config.Auditor
 	reads     bool // it reads requests and definitions too
-	verifier  *verifier.Verifier
+	Verifier  *verifier.Verifier
 	bots      map[string]*telegram.Bot // by token: a bot has one queue of answers
-	channels  channels.Set             // where approval questions go; of several servers one asks there
-	perServer channels.Set             // the same, of this server alone
+	Channels  channels.Set             // where approval questions go; of several servers one asks there
+	PerServer channels.Set             // the same, of this server alone
 	webhooks  []*webhook.Webhook       // those of them that answers come to
-	provider  *oidc.Provider           // where people sign in to the console; nil: nowhere
+	Provider  *oidc.Provider           // where people sign in to the console; nil: nowhere
 	files     []io.Closer
 }
 
-// warm makes the model ready that reads the first message.
-func (o *external) warm() {
-	if o.auditor != nil {
-		o.auditor.Warm()
+// Warm makes the model ready that reads the first message.
+func (o *Set) Warm() {
+	if o.Auditor != nil {
+		o.Auditor.Warm()
 	}
 }
 
@@ -54,13 +54,13 @@ func (o *external) warm() {
 func HasModel(parts []Part) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool {
 		reads := p.Name == "auditor" || p.Name == "reader" || strings.HasPrefix(p.Name, "reader: ")
-		return reads && p.Detail != noReader
+		return reads && p.Detail != NoReader
 	})
 }
 
-// openExternal makes them. Nothing is contacted yet. Where no files are named, nothing is kept.
-func openExternal(cfg *config.Config, files readerFiles, logger *slog.Logger) (*external, error) {
-	o := &external{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts, settings: cfg.Auditor}
+// Open makes them. Nothing is contacted yet. Where no files are named, nothing is kept.
+func Open(cfg *config.Config, files Files, logger *slog.Logger) (*Set, error) {
+	o := &Set{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts, Settings: cfg.Auditor}
 	err := errors.Join(o.openAuditor(cfg.Auditor, files, logger), o.openExtract(cfg, files, logger),
 		o.openLent(cfg, files.lent, logger), o.openVerifier(cfg, logger))
 	if err == nil {
@@ -68,15 +68,15 @@ func openExternal(cfg *config.Config, files readerFiles, logger *slog.Logger) (*
 	}
 	if c := cfg.Console.OIDC; c != nil && err == nil {
 		c.Now, c.Rand = time.Now, rand.Reader
-		o.provider, err = oidc.New(*c)
+		o.Provider, err = oidc.New(*c)
 	}
 	if err != nil {
-		return nil, errors.Join(err, o.close(context.Background()))
+		return nil, errors.Join(err, o.Close(context.Background()))
 	}
 	return o, nil
 }
 
-func (o *external) openVerifier(cfg *config.Config, logger *slog.Logger) error {
+func (o *Set) openVerifier(cfg *config.Config, logger *slog.Logger) error {
 	opts := verifier.Options{Config: *cfg.Verifier, Agents: cfg.VerifierAgents, PlainHTTP: !cfg.Production, Logger: logger}
 	if !cfg.Verifier.Enabled && len(cfg.VerifierAgents) == 0 {
 		return nil
@@ -89,12 +89,12 @@ func (o *external) openVerifier(cfg *config.Config, logger *slog.Logger) error {
 		opts.Telegram = b.Verifier()
 	}
 	var err error
-	o.verifier, err = verifier.New(opts)
+	o.Verifier, err = verifier.New(opts)
 	return err
 }
 
 // bot is the bot of a token; two sections that name one share it.
-func (o *external) bot(t *telegram.Settings, logger *slog.Logger) (*telegram.Bot, error) {
+func (o *Set) bot(t *telegram.Settings, logger *slog.Logger) (*telegram.Bot, error) {
 	if b := o.bots[string(t.BotToken)]; b != nil {
 		return b, nil
 	}
@@ -105,16 +105,16 @@ func (o *external) bot(t *telegram.Settings, logger *slog.Logger) (*telegram.Bot
 	return b, err
 }
 
-// advise adds whoever there is to the monitor's options. A nil pointer must not become
+// Advise adds whoever there is to the monitor's options. A nil pointer must not become
 // an interface that is not nil.
-func (o *external) advise(opts *engine.Options) {
-	if o.auditor != nil {
-		opts.Acts = o.auditor
-		if o.settings.Calls {
-			opts.Auditor = o.auditor
+func (o *Set) Advise(opts *engine.Options) {
+	if o.Auditor != nil {
+		opts.Acts = o.Auditor
+		if o.Settings.Calls {
+			opts.Auditor = o.Auditor
 		}
 		if o.reads {
-			opts.Reader = o.auditor
+			opts.Reader = o.Auditor
 		}
 	}
 	if o.lent != nil {
@@ -122,29 +122,30 @@ func (o *external) advise(opts *engine.Options) {
 			opts.Reader = o.lent
 		}
 	}
-	opts.NoReader = o.auditor == nil && !o.settings.Declined
-	if o.verifier != nil {
-		opts.Verifier = o.verifier
+	opts.NoReader = o.Auditor == nil && !o.Settings.Declined
+	if o.Verifier != nil {
+		opts.Verifier = o.Verifier
 	}
 }
 
-func (o *external) close(ctx context.Context) error {
+// Close ends them all.
+func (o *Set) Close(ctx context.Context) error {
 	var errs []error
-	o.channels.ShutDown()
-	o.perServer.ShutDown()
-	if o.verifier != nil {
-		errs = append(errs, o.verifier.Close(ctx))
+	o.Channels.ShutDown()
+	o.PerServer.ShutDown()
+	if o.Verifier != nil {
+		errs = append(errs, o.Verifier.Close(ctx))
 	}
 	if o.lent != nil {
 		for _, c := range o.lent.All() {
 			c.Close()
 		}
 	}
-	if o.extracts != nil && o.extracts != o.auditor {
-		o.extracts.Close()
+	if o.Extracts != nil && o.Extracts != o.Auditor {
+		o.Extracts.Close()
 	}
-	if o.auditor != nil {
-		o.auditor.Close()
+	if o.Auditor != nil {
+		o.Auditor.Close()
 	}
 	for _, b := range o.bots {
 		b.Close()
@@ -158,8 +159,8 @@ func (o *external) close(ctx context.Context) error {
 // checkLimit is how long a start waits for an answer from those outside.
 const checkLimit = 5 * time.Second
 
-// status says of each of them whether it could be reached just now.
-func (o *external) status(ctx context.Context) []Part {
+// Status says of each of them whether it could be reached just now.
+func (o *Set) Status(ctx context.Context) []Part {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	parts := []Part{
@@ -171,20 +172,20 @@ func (o *external) status(ctx context.Context) []Part {
 		parts = append(parts, p)
 		checks = append(checks, check)
 	}
-	for _, c := range append(o.channels.Lines(), o.perServer.Lines()...) {
+	for _, c := range append(o.Channels.Lines(), o.PerServer.Lines()...) {
 		add(Part{Name: "approvals: " + c.Name, Detail: c.Detail, Figures: c.Figures}, c.Check)
 	}
-	if o.provider != nil {
-		add(Part{Name: "console: oidc", Detail: "people sign in at " + o.provider.Name()}, o.provider.Check)
+	if o.Provider != nil {
+		add(Part{Name: "console: oidc", Detail: "people sign in at " + o.Provider.Name()}, o.Provider.Check)
 	}
-	if o.auditor != nil {
-		add(Part{Name: o.settings.Section, Detail: o.readerWords(), Figures: o.auditor.Status()}, o.checkReader)
-	} else if o.settings.Missing != "" {
-		add(Part{Name: o.settings.Section, Detail: noReader}, func(context.Context) error { return errors.New(o.settings.Missing) })
+	if o.Auditor != nil {
+		add(Part{Name: o.Settings.Section, Detail: o.readerWords(), Figures: o.Auditor.Status()}, o.checkReader)
+	} else if o.Settings.Missing != "" {
+		add(Part{Name: o.Settings.Section, Detail: NoReader}, func(context.Context) error { return errors.New(o.Settings.Missing) })
 	}
 	o.lentParts(add)
-	if o.verifier != nil {
-		add(Part{Name: "verifier", Detail: verifierWords(o.verifier.Status()), Figures: o.verifier.Status()}, o.verifier.Check)
+	if o.Verifier != nil {
+		add(Part{Name: "verifier", Detail: verifierWords(o.Verifier.Status()), Figures: o.Verifier.Status()}, o.Verifier.Check)
 	}
 	fixed := len(parts) - len(checks)
 	var wg sync.WaitGroup
@@ -209,32 +210,6 @@ type Part struct {
 	Detail  string `json:"detail"`
 	Fault   string `json:"fault,omitzero"`
 	Figures any    `json:"figures,omitempty"`
-}
-
-// Host is a program whose plugin gave a sign of life.
-type Host struct {
-	ID            string    `json:"id"`
-	Host          string    `json:"host"`
-	Version       string    `json:"version,omitzero"`
-	PluginVersion string    `json:"pluginVersion,omitzero"`
-	Hooks         []string  `json:"hooks"`
-	Every         int64     `json:"everySeconds"`
-	Last          time.Time `json:"last"`
-	Age           int64     `json:"ageSeconds"`
-	Silent        bool      `json:"silent"`
-}
-
-// ServerStatus is what a running server says about itself and those around it.
-type ServerStatus struct {
-	Policy  InForce       `json:"policy"`
-	Version string        `json:"version"`
-	Started time.Time     `json:"started"`
-	Parts   []Part        `json:"parts"`
-	Waiting int64         `json:"waiting"`
-	Hosts   []Host        `json:"hosts"`
-	Alarms  []alarm.Alarm `json:"alarms,omitempty"`
-
-	Stopped *event.Stopped `json:"stopped"` // nil: nothing is stopped
 }
 
 func verifierWords(s verifier.Status) string {

@@ -1,4 +1,4 @@
-package app
+package services
 
 import (
 	"bytes"
@@ -29,25 +29,26 @@ import (
 	"github.com/tidemark/tidemark/internal/reports/doctor"
 )
 
-// readerFiles are where the model that reads keeps things. An empty name is nowhere.
-type readerFiles struct {
+// Files are where the model that reads keeps things. An empty name is nowhere.
+type Files struct {
 	readings string // of definitions
 	answers  string // of the last day
 	lent     string // when those were asked who are lent
-	programs string // which were tried
-	folder   string // of programs
-	children peer.Children
+	Programs string // which were tried
+	Folder   string // of programs
+	Children peer.Children
 }
 
-func filesOf(p datafolder.Paths) readerFiles {
-	return readerFiles{
+// FilesOf are those of a data folder.
+func FilesOf(p datafolder.Paths) Files {
+	return Files{
 		readings: p.Readings(), answers: p.Answers(), lent: p.Lent(),
-		programs: p.Programs(), folder: p.ReaderFolder(), children: p.ReadingPrograms(),
+		Programs: p.Programs(), Folder: p.ReaderFolder(), Children: p.ReadingPrograms(),
 	}
 }
 
 // openAuditor makes the model that reads, or whatever stands in for one.
-func (o *external) openAuditor(c config.Auditor, files readerFiles, logger *slog.Logger) error {
+func (o *Set) openAuditor(c config.Auditor, files Files, logger *slog.Logger) error {
 	if c.Provider == "" || c.Provider == auditor.Upstream {
 		return nil
 	}
@@ -85,40 +86,40 @@ func (o *external) openAuditor(c config.Auditor, files readerFiles, logger *slog
 	if c.Provider == auditor.Program {
 		p, err := openProgram(c, files)
 		if err != nil { // it may be installed elsewhere, or no more: that is no reason to stop
-			o.settings.Missing = "the program that reads cannot be used: " + err.Error()
-			logger.Warn("reader", "error", o.settings.Missing)
+			o.Settings.Missing = "the program that reads cannot be used: " + err.Error()
+			logger.Warn("reader", "error", o.Settings.Missing)
 			return nil //nolint:nilerr // it is in the log and in the settings
 		}
 		opts.Program, opts.Model = p, p.Model()
 	}
 	var err error
-	o.auditor, err = auditor.New(opts)
+	o.Auditor, err = auditor.New(opts)
 	return err
 }
 
 // openExtract makes the model that reads values out of what is kept from agents: one of its own, or the other one where the file lets it
 // see content. Nothing that it reads or answers is kept.
-func (o *external) openExtract(cfg *config.Config, files readerFiles, logger *slog.Logger) error {
+func (o *Set) openExtract(cfg *config.Config, files Files, logger *slog.Logger) error {
 	if c := cfg.Extract; c.Provider != "" && c.Provider != auditor.Upstream {
-		own := &external{}
+		own := &Set{}
 		files.readings, files.answers = "", ""
 		err := own.openAuditor(c, files, logger)
-		o.extracts, o.files = own.auditor, append(o.files, own.files...)
+		o.Extracts, o.files = own.Auditor, append(o.files, own.files...)
 		return err
 	}
 	if cfg.Auditor.Content && cfg.Extract.Section == "" {
-		o.extracts = o.auditor
+		o.Extracts = o.Auditor
 	}
 	return nil
 }
 
 // openProgram is the program of the file. It answers only if this very version of it was tried.
-func openProgram(c config.Auditor, files readerFiles) (*headless.Program, error) {
+func openProgram(c config.Auditor, files Files) (*headless.Program, error) {
 	r, known := headless.Find(c.Program)
 	if !known {
 		return nil, fmt.Errorf("no program is called %q", c.Program)
 	}
-	proofs, err := headless.ReadProofs(files.programs)
+	proofs, err := headless.ReadProofs(files.Programs)
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +128,13 @@ func openProgram(c config.Auditor, files readerFiles) (*headless.Program, error)
 		return nil, errors.New("no home directory")
 	}
 	return headless.New(headless.Options{
-		Recipe: r, Path: c.Path, Model: c.Model, Home: home, Folder: files.folder, Getenv: os.Getenv, Proof: proofs[c.Program],
-		Children: files.children,
+		Recipe: r, Path: c.Path, Model: c.Model, Home: home, Folder: files.Folder, Getenv: os.Getenv, Proof: proofs[c.Program],
+		Children: files.Children,
 	})
 }
 
 // openReadings has the client know what was read before, and write down what it reads.
-func (o *external) openReadings(opts *auditor.Options, path string) error {
+func (o *Set) openReadings(opts *auditor.Options, path string) error {
 	if path == "" || !opts.Contracts {
 		return nil
 	}
@@ -148,7 +149,7 @@ func (o *external) openReadings(opts *auditor.Options, path string) error {
 }
 
 // openAnswers has the client know what was answered on the last day, and how often it was asked.
-func (o *external) openAnswers(opts *auditor.Options, path string) (err error) {
+func (o *Set) openAnswers(opts *auditor.Options, path string) (err error) {
 	if path == "" || opts.Replay != nil {
 		return nil
 	}
@@ -157,7 +158,7 @@ func (o *external) openAnswers(opts *auditor.Options, path string) (err error) {
 }
 
 // keepAnswers reads such a file and writes it anew, so that what is older than a day goes; what is added to it stays.
-func (o *external) keepAnswers(path string, logger *slog.Logger) (*auditor.Answers, io.Writer, error) {
+func (o *Set) keepAnswers(path string, logger *slog.Logger) (*auditor.Answers, io.Writer, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("open kept answers: %w", err)
@@ -205,15 +206,15 @@ func stillListens(c *config.Auditor) func() error {
 	}
 }
 
-// modelCommand mends what is wrong with the model that reads.
-const modelCommand = "tidemark model"
+// ModelCommand mends what is wrong with the model that reads.
+const ModelCommand = "tidemark model"
 
-// noReader is what it means that no model reads.
-const noReader = "no model reads your messages, so you are asked more than need be (tidemark model)"
+// NoReader is what it means that no model reads.
+const NoReader = "no model reads your messages, so you are asked more than need be (tidemark model)"
 
 // readerWords say which model reads and what became of it.
-func (o *external) readerWords() string {
-	s := o.auditor.Status()
+func (o *Set) readerWords() string {
+	s := o.Auditor.Status()
 	out := s.Name
 	if s.PerHour > 0 {
 		out += fmt.Sprintf("; %d of %d requests this hour", s.LastHour, s.PerHour)
@@ -225,23 +226,23 @@ func (o *external) readerWords() string {
 }
 
 // checkReader says whether it can be asked, and since when not.
-func (o *external) checkReader(ctx context.Context) error {
-	err := o.auditor.Check(ctx)
+func (o *Set) checkReader(ctx context.Context) error {
+	err := o.Auditor.Check(ctx)
 	if err == nil {
 		return nil
 	}
 	since := ""
-	if s := o.auditor.Status(); !s.Since.IsZero() {
+	if s := o.Auditor.Status(); !s.Since.IsZero() {
 		since = ", since " + s.Since.Local().Format(time.DateTime)
 	}
-	if o.settings.Section == "reader" {
-		return fmt.Errorf("%w%s: until it answers, %s", err, since, noReader)
+	if o.Settings.Section == "reader" {
+		return fmt.Errorf("%w%s: until it answers, %s", err, since, NoReader)
 	}
 	return err
 }
 
-// readerOf is the model that reads, with its program tried once more where it is one.
-func readerOf(ctx context.Context, p datafolder.Paths) (doctor.Reader, error) {
+// ReaderOf is the model that reads, with its program tried once more where it is one.
+func ReaderOf(ctx context.Context, p datafolder.Paths) (doctor.Reader, error) {
 	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return doctor.Reader{}, err
@@ -269,7 +270,7 @@ func readerOf(ctx context.Context, p datafolder.Paths) (doctor.Reader, error) {
 
 // openLent makes the models that are not ours: those of agents that the file marks, and the upstreams of clients of the LLM proxy
 // where the file says so. Of theirs nothing is kept on the disk but when they were asked: what was understood is in the log.
-func (o *external) openLent(cfg *config.Config, path string, logger *slog.Logger) (err error) {
+func (o *Set) openLent(cfg *config.Config, path string, logger *slog.Logger) (err error) {
 	c := cfg.Auditor
 	if len(c.Hosts) == 0 && len(c.Models) == 0 {
 		return nil
@@ -284,7 +285,7 @@ func (o *external) openLent(cfg *config.Config, path string, logger *slog.Logger
 			return err
 		}
 	}
-	o.lent = &lent.Readers{Main: o.auditor, Hosts: map[string]*auditor.Client{}}
+	o.lent = &lent.Readers{Main: o.Auditor, Hosts: map[string]*auditor.Client{}}
 	if len(c.Hosts) > 0 {
 		o.lent.Desk = lent.NewDesk(time.Now, c.Hosts...)
 	}
@@ -303,7 +304,7 @@ func (o *external) openLent(cfg *config.Config, path string, logger *slog.Logger
 }
 
 // openUpstreams makes a client for each wire of each upstream that the file has read.
-func (o *external) openUpstreams(cfg *config.Config, base auditor.Options, logger *slog.Logger) error {
+func (o *Set) openUpstreams(cfg *config.Config, base auditor.Options, logger *slog.Logger) error {
 	if len(cfg.Auditor.Models) == 0 {
 		return nil
 	}
@@ -349,8 +350,8 @@ var wireNames = map[string]string{
 	"chat": auditor.OpenAI, "responses": auditor.Responses, "messages": auditor.Anthropic, "gemini": auditor.Gemini,
 }
 
-// lend has the proxy tell of requests that go to an upstream which reads; nil: none does.
-func (o *external) lend() func(session, upstream, api, wire string, h http.Header) (back func()) {
+// Lend has the proxy tell of requests that go to an upstream which reads; nil: none does.
+func (o *Set) Lend() func(session, upstream, api, wire string, h http.Header) (back func()) {
 	if o.lent == nil || o.lent.Keys == nil {
 		return nil
 	}
@@ -370,7 +371,7 @@ const (
 )
 
 // lentParts are what becomes of them.
-func (o *external) lentParts(add func(Part, func(context.Context) error)) {
+func (o *Set) lentParts(add func(Part, func(context.Context) error)) {
 	if o.lent == nil {
 		return
 	}
@@ -379,8 +380,8 @@ func (o *external) lentParts(add func(Part, func(context.Context) error)) {
 		add(Part{Name: "reader: host " + agent, Detail: hostLeaves + readerFigures(c.Status()), Figures: c.Status()},
 			func(context.Context) error { return o.lent.Desk.Present(agent) })
 	}
-	for _, u := range slices.Sorted(maps.Keys(o.settings.Models)) {
-		detail := o.settings.Models[u] + upstreamLeaves
+	for _, u := range slices.Sorted(maps.Keys(o.Settings.Models)) {
+		detail := o.Settings.Models[u] + upstreamLeaves
 		add(Part{Name: "reader: upstream " + u, Detail: detail}, func(context.Context) error { return nil })
 	}
 }
@@ -389,26 +390,8 @@ func readerFigures(s auditor.Status) string {
 	return fmt.Sprintf("%d messages read, %d late, %d not", s.Contracts-s.Late-s.Undrawn, s.Late, s.Undrawn)
 }
 
-// redirected is the configuration with the addresses that the command line gives upstreams: what is asked there must be asked there
-// alone.
-func (a *App) redirected() *config.Config {
-	if len(a.opts.Upstreams) == 0 || len(a.config.Auditor.Models) == 0 {
-		return a.config
-	}
-	out := *a.config
-	out.LLM.Upstreams = slices.Clone(out.LLM.Upstreams)
-	for i, u := range out.LLM.Upstreams {
-		for named, base := range a.opts.Upstreams {
-			if name, _, fault := config.NameUpstream(named); fault == "" && name == u.Name {
-				out.LLM.Upstreams[i].BaseURL = base
-			}
-		}
-	}
-	return &out
-}
-
-// readings is the desk as the HTTP door knows it; nil: no agent's own model reads.
-func (o *external) readings() httpapi.Readings {
+// Readings is the desk as the HTTP door knows it; nil: no agent's own model reads.
+func (o *Set) Readings() httpapi.Readings {
 	if o.lent == nil || o.lent.Desk == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package app
+package installation
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func Purge(ctx context.Context, p datafolder.Paths) error {
 	if _, err := os.Stat(p.Tokens()); err != nil {
 		return fmt.Errorf(what, fmt.Errorf("%s is no data folder: %w", p.Data, err))
 	}
-	if exists(p) == nil {
+	if p.CheckLog() == nil {
 		holds, err := Holds(ctx, p)
 		if err != nil {
 			return fmt.Errorf(what, err)

@@ -1,4 +1,4 @@
-package app
+package services
 
 import (
 	"cmp"
@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/external/headless"
 	"github.com/tidemark/tidemark/internal/external/nearby"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/reports/recordsearch"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/tool"
@@ -168,10 +169,10 @@ func tryProgram(ctx context.Context, p datafolder.Paths, r *headless.Recipe, pat
 // heardIn looks in the log whether a hook brought a text there. Where there is no log, no hook of ours has anywhere to bring it.
 func heardIn(p datafolder.Paths, since time.Time) headless.Heard {
 	return func(ctx context.Context, text string) (bool, error) {
-		if exists(p) != nil {
+		if p.CheckLog() != nil {
 			return false, nil //nolint:nilerr // nothing is there, so nothing was heard
 		}
-		log, err := OpenLog(ctx, p)
+		log, err := installation.OpenLog(ctx, p)
 		if err != nil {
 			return false, err
 		}
@@ -274,20 +275,20 @@ func TryModel(ctx context.Context, p datafolder.Paths, o *ModelOffer, q Trying) 
 	}
 	words, tools := q.Words, q.Tools
 	cfg.Auditor.Record, cfg.Auditor.Contracts, cfg.Auditor.ContractWait = q.Record, true, trialWait
-	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.ReadingPrograms()}
-	out, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
+	files := Files{Programs: p.Programs(), Folder: p.ReaderFolder(), Children: p.ReadingPrograms()}
+	out, err := Open(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = out.close(context.Background()) }() //nolint:contextcheck // it ends what is open
-	if out.auditor == nil {
-		if out.settings.Missing != "" {
-			return nil, errors.New(out.settings.Missing)
+	defer func() { _ = out.Close(context.Background()) }() //nolint:contextcheck // it ends what is open
+	if out.Auditor == nil {
+		if out.Settings.Missing != "" {
+			return nil, errors.New(out.Settings.Missing)
 		}
 		return nil, ErrNoReader
 	}
 	start := time.Now()
-	c, name, err := out.auditor.Contract(ctx, "try", intent.Request{Words: []intent.Word{{Turn: 1, Text: words}}, Tools: tools}, true)
+	c, name, err := out.Auditor.Contract(ctx, "try", intent.Request{Words: []intent.Word{{Turn: 1, Text: words}}, Tools: tools}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package app
+package policies
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/reports/learn"
 	"github.com/tidemark/tidemark/internal/reports/policyedit"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/store"
 )
 
@@ -30,9 +31,17 @@ type Proposal = learn.Proposal
 // Fragment writes proposals as a part of a policy file.
 func Fragment(list []Proposal) []byte { return learn.Fragment(list) }
 
+// teaching is a log that is learnt from.
+type teaching interface {
+	Head(ctx context.Context) (store.Head, error)
+	Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
+}
+
 // Learn folds the whole log and proposes what would narrow the policy in force.
 // progress is told how many records were read.
-func (l *Log) Learn(ctx context.Context, p datafolder.Paths, opts LearnOptions, progress func(done, total int64)) (*Lesson, error) {
+func Learn(
+	ctx context.Context, l teaching, p datafolder.Paths, opts LearnOptions, progress func(done, total int64),
+) (*Lesson, error) {
 	head, err := l.Head(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
@@ -133,14 +142,14 @@ func ProposePolicy(ctx context.Context, p datafolder.Paths, words string, tools 
 		return nil, err
 	}
 	cfg.Auditor.Record = record
-	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.ReadingPrograms()}
-	out, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
+	files := services.Files{Programs: p.Programs(), Folder: p.ReaderFolder(), Children: p.ReadingPrograms()}
+	out, err := services.Open(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = out.close(context.Background()) }() //nolint:contextcheck // it ends what is open
-	if out.auditor == nil {
-		return nil, ErrNoReader
+	defer func() { _ = out.Close(context.Background()) }() //nolint:contextcheck // it ends what is open
+	if out.Auditor == nil {
+		return nil, services.ErrNoReader
 	}
 	root, _ := configfile.Parse(file, src)
 	var groups []string
@@ -149,11 +158,11 @@ func ProposePolicy(ctx context.Context, p datafolder.Paths, words string, tools 
 			groups = append(groups, k.Name)
 		}
 	}
-	x := &Proposed{Model: out.auditor.Name(), File: file, Before: string(src)}
+	x := &Proposed{Model: out.Auditor.Name(), File: file, Before: string(src)}
 	wrong := ""
 	for range 2 {
 		system, user, schema := policyedit.Asking(words, tools, groups, wrong)
-		answer, err := out.auditor.Propose(ctx, system, user, schema)
+		answer, err := out.Auditor.Propose(ctx, system, user, schema)
 		if err != nil {
 			return nil, err
 		}

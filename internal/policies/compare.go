@@ -1,4 +1,4 @@
-package app
+package policies
 
 import (
 	"cmp"
@@ -14,9 +14,6 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/datafolder"
-	"github.com/tidemark/tidemark/internal/event"
-	"github.com/tidemark/tidemark/internal/people/approvalproof"
-	"github.com/tidemark/tidemark/internal/people/console"
 	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/reports/learn"
 	"github.com/tidemark/tidemark/internal/reports/policyedit"
@@ -27,28 +24,20 @@ import (
 	"github.com/tidemark/tidemark/tool"
 )
 
-// offices are what the console's pages ask of the rest of the program.
-func (a *App) offices() console.Offices {
-	return console.Offices{
-		Verify: a.verifyLog, Try: a.try, Doctor: a.examine, Status: a.reached,
-		Policy: a.policyFile(),
-	}
-}
-
-// policyFile is the policy as a text, for the console and the API.
-func (a *App) policyFile() policyfile.PolicyFile {
+// File is the policy as a text, for the console and the API.
+func (k *Keeper) File() policyfile.PolicyFile {
 	return policyfile.PolicyFile{
-		Read: a.readPolicyText, Check: a.checkPolicyText, Compare: a.comparePolicy, Draft: a.draftPolicy, Save: a.savePolicy,
+		Read: k.readPolicyText, Check: k.checkPolicyText, Compare: k.comparePolicy, Draft: k.draftPolicy, Save: k.savePolicy,
 	}
 }
 
 // draftPolicy is the file with what a suggestion wants, if it still fits.
-func (a *App) draftPolicy(s *report.Suggestion) (string, error) {
-	file, src, err := policyFile(a.paths())
+func (k *Keeper) draftPolicy(s *report.Suggestion) (string, error) {
+	file, src, err := policyFile(k.Paths())
 	if err != nil {
 		return "", err
 	}
-	out, err := policyedit.Of(file, src, a.Monitor.Policy(), s)
+	out, err := policyedit.Of(file, src, k.Monitor.Policy(), s)
 	if err == nil && !CheckText(file, out).OK {
 		err = fmt.Errorf("%w: %s", policyedit.ErrByHand, s.Change)
 	}
@@ -58,37 +47,9 @@ func (a *App) draftPolicy(s *report.Suggestion) (string, error) {
 	return string(out), nil
 }
 
-// prove checks that somebody who wants what said says has typed the secret, where one is required,
-// and records it. A passkey cannot be touched from here: that is for the console.
-func (a *App) prove(ctx context.Context, by, said, secret string) error {
-	if a.keys.Required() == approvalproof.None {
-		return nil
-	}
-	kept, err := a.keys.Check(said, nil, secret)
-	if err != nil {
-		return err
-	}
-	return a.keys.Record(ctx, event.Person{Act: "proved", By: by, Via: "http", Detail: said, Proof: kept})
-}
-
-func (a *App) verifyLog(ctx context.Context) (console.Verified, error) {
-	report, good, err := verifyAll(ctx, a.log, nil)
-	if err != nil {
-		return console.Verified{}, err
-	}
-	out := console.Verified{
-		Records: report.Records, Sessions: report.Sessions, Proofs: good,
-		Head: fmt.Sprintf("%d:%s", report.Head.Batch, report.Head.Hash),
-	}
-	for _, b := range report.Breaks {
-		out.Breaks = append(out.Breaks, b.String())
-	}
-	return out, nil
-}
-
-// try decides one call by the policy in force.
-func (a *App) try(ctx context.Context, t policyfile.Trial) (policyfile.Tried, error) {
-	return Try(ctx, a.Monitor.Policy(), t)
+// Try decides one call by the policy in force.
+func (k *Keeper) Try(ctx context.Context, t policyfile.Trial) (policyfile.Tried, error) {
+	return Try(ctx, k.Monitor.Policy(), t)
 }
 
 // Try decides one call in a conversation of its own, which is forgotten: the same path as every
@@ -166,47 +127,13 @@ func before(run *replay.Run, t *policyfile.Trial) error {
 	return nil
 }
 
-// examine is the doctor, without trying real agents.
-func (a *App) examine(ctx context.Context) ([]console.Finding, error) {
-	w, err := HomeWorld(a.paths(), "", "")
-	if err != nil {
-		return nil, err
-	}
-	d, err := Doctor(ctx, DoctorOptions{Paths: a.paths(), World: w})
-	out := make([]console.Finding, 0, len(d.Findings))
-	for _, f := range d.Findings {
-		out = append(out, console.Finding{Grade: f.Grade.String(), Name: strings.TrimSpace(f.About + " " + f.Name),
-			Text: f.Text, Fix: f.Fix})
-	}
-	return out, err
-}
-
-// reached says of everybody the monitor asks whether they can be reached.
-func (a *App) reached(ctx context.Context) []console.Finding {
-	var out []console.Finding
-	for _, p := range a.Status(ctx) {
-		f := console.Finding{Grade: "good", Name: p.Name, Text: p.Detail}
-		if !p.OK {
-			f.Grade, f.Text = "broken", strings.TrimSpace(p.Detail+" "+p.Fault)
-			if p.Name == a.external.settings.Section {
-				f.Fix = modelCommand
-			}
-		}
-		out = append(out, f)
-	}
-	if a.external.auditor == nil && a.external.settings.Missing == "" { // of one that is missing there is a part
-		out = append(out, console.Finding{Grade: "limit", Name: "reader", Text: noReader, Fix: modelCommand})
-	}
-	return out
-}
-
-func (a *App) readPolicyText() (file, text string, err error) {
-	file, src, err := policyFile(a.paths())
+func (k *Keeper) readPolicyText() (file, text string, err error) {
+	file, src, err := policyFile(k.Paths())
 	return file, string(src), err
 }
 
-func (a *App) checkPolicyText(text string) policyfile.Checked {
-	return CheckText(a.paths().Config, []byte(text))
+func (k *Keeper) checkPolicyText(text string) policyfile.Checked {
+	return CheckText(k.Paths().Config, []byte(text))
 }
 
 // CheckText finds every fault of a policy text; file is what it is called in them.
@@ -234,24 +161,24 @@ const (
 )
 
 // comparePolicy replays what is recorded under the policy in force and under another.
-func (a *App) comparePolicy(ctx context.Context, text string) (policyfile.Comparison, error) {
-	cfg, faults := config.Parse(a.paths().Config, []byte(text), os.LookupEnv)
+func (k *Keeper) comparePolicy(ctx context.Context, text string) (policyfile.Comparison, error) {
+	cfg, faults := config.Parse(k.Paths().Config, []byte(text), os.LookupEnv)
 	if faults.Err() != nil {
 		return policyfile.Comparison{}, faults.Err()
 	}
 	select { // one at a time: it takes a whole processor
-	case a.comparing <- struct{}{}:
-		defer func() { <-a.comparing }()
+	case k.comparing <- struct{}{}:
+		defer func() { <-k.comparing }()
 	case <-ctx.Done():
 		return policyfile.Comparison{}, ctx.Err()
 	}
-	c := comparison{before: a.Monitor.Policy(), after: cfg.Policy}
-	c.Runs, c.Rest, c.Looser = []string{}, []string{}, append(looser(c.before, c.after), looserSections(a.config, cfg)...)
+	c := comparison{before: k.Monitor.Policy(), after: cfg.Policy}
+	c.Runs, c.Rest, c.Looser = []string{}, []string{}, append(looser(c.before, c.after), looserSections(k.start, cfg)...)
 	limited, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()
 	query := store.SessionQuery{Limit: 100}
 	for c.Sessions < maxCompared {
-		page, err := a.log.Sessions(ctx, query)
+		page, err := k.Log.Sessions(ctx, query)
 		if err != nil {
 			return policyfile.Comparison{}, fmt.Errorf("read sessions: %w", err)
 		}
@@ -261,7 +188,7 @@ func (a *App) comparePolicy(ctx context.Context, text string) (policyfile.Compar
 				c.Partial = true
 				return c.Comparison, ctx.Err()
 			}
-			c.session(ctx, a, s.Name)
+			c.session(ctx, k, s.Name)
 		}
 		if len(page) < query.Limit {
 			return c.Comparison, nil
@@ -295,9 +222,9 @@ type comparison struct {
 }
 
 // session replays one session under both.
-func (c *comparison) session(ctx context.Context, a *App, name string) {
+func (c *comparison) session(ctx context.Context, k *Keeper, name string) {
 	c.Sessions++
-	run, err := replay.FromLog(name, a.log.Load(ctx, name, 0), a.Monitor.Arguments)
+	run, err := replay.FromLog(name, k.Log.Load(ctx, name, 0), k.Monitor.Arguments)
 	if err != nil {
 		c.Failed++
 		return
@@ -348,8 +275,8 @@ func (c *comparison) call(session string, was, now *replay.Decision) {
 
 // savePolicy writes the file where it still says what the person saw, keeps it as it was, and
 // puts the very text in force that was given: whoever writes the file meanwhile puts nothing in force.
-func (a *App) savePolicy(ctx context.Context, before, text string) (string, error) {
-	file, src, err := policyFile(a.paths())
+func (k *Keeper) savePolicy(ctx context.Context, before, text string) (string, error) {
+	file, src, err := policyFile(k.Paths())
 	if err != nil {
 		return "", err
 	}
@@ -360,15 +287,15 @@ func (a *App) savePolicy(ctx context.Context, before, text string) (string, erro
 	if faults.Err() != nil {
 		return "", faults.Err()
 	}
-	undo, kept, err := a.swapPolicy(file, src, []byte(text))
+	undo, kept, err := k.swapPolicy(file, src, []byte(text))
 	if err != nil {
 		return "", err
 	}
-	warnings, err := a.enforce(cfg, faults)
+	warnings, err := k.enforce(cfg, faults)
 	if err != nil {
 		return "", errors.Join(err, undo())
 	}
-	a.tellPolicy(ctx)
+	k.Tell(ctx)
 	notice := "Saved and in force. " + kept
 	if len(warnings) > 0 {
 		notice += ". " + strings.Join(warnings, "; ")
@@ -377,8 +304,8 @@ func (a *App) savePolicy(ctx context.Context, before, text string) (string, erro
 }
 
 // swapPolicy puts a text in the place of the policy file, or makes the first one.
-func (a *App) swapPolicy(file string, src, text []byte) (undo func() error, kept string, err error) {
-	if a.paths().Config == "" {
+func (k *Keeper) swapPolicy(file string, src, text []byte) (undo func() error, kept string, err error) {
+	if k.Paths().Config == "" {
 		if err := datafolder.WriteNew(file, text, 0o600); err != nil {
 			return nil, "", fmt.Errorf("write policy: %w", err)
 		}

@@ -1,4 +1,4 @@
-package app
+package services
 
 import (
 	"context"
@@ -9,19 +9,16 @@ import (
 
 	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/datafolder"
-	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/external/auditor"
 	"github.com/tidemark/tidemark/internal/external/verifier"
-	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/internal/reports/tally"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // Status says of everybody the policy file names whether they can be reached, without a
 // server.
 func Status(ctx context.Context, p datafolder.Paths) (parts []Part, err error) {
-	err = withExternal(p, func(o *external) error {
-		parts = o.status(ctx)
+	err = withExternal(p, func(o *Set) error {
+		parts = o.Status(ctx)
 		return nil
 	})
 	return parts, err
@@ -32,11 +29,11 @@ var ErrNoVerifier = errors.New("the policy file has no verifier section that is 
 
 // TestVerifier asks the verifier about a call that is nobody's, and reports in full.
 func TestVerifier(ctx context.Context, p datafolder.Paths) (result verifier.TestResult, err error) {
-	err = withExternal(p, func(o *external) error {
-		if o.verifier == nil {
+	err = withExternal(p, func(o *Set) error {
+		if o.Verifier == nil {
 			return ErrNoVerifier
 		}
-		result = o.verifier.Test(ctx)
+		result = o.Verifier.Test(ctx)
 		return nil
 	})
 	return result, err
@@ -44,9 +41,9 @@ func TestVerifier(ctx context.Context, p datafolder.Paths) (result verifier.Test
 
 // Coverage says what the verifier would do about a tool; nil: there is none.
 func Coverage(p datafolder.Paths, agent, tool string) (covered *verifier.Coverage, err error) {
-	err = withExternal(p, func(o *external) error {
-		if o.verifier != nil {
-			c := o.verifier.Explain(agent, tool)
+	err = withExternal(p, func(o *Set) error {
+		if o.Verifier != nil {
+			c := o.Verifier.Explain(agent, tool)
 			covered = &c
 		}
 		return nil
@@ -55,18 +52,18 @@ func Coverage(p datafolder.Paths, agent, tool string) (covered *verifier.Coverag
 }
 
 // withExternal makes everybody the file names, for the length of step.
-func withExternal(p datafolder.Paths, step func(*external) error) error {
+func withExternal(p datafolder.Paths, step func(*Set) error) error {
 	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return err
 	}
 	cfg.Auditor.Record = "" // nobody is asked anything worth keeping
-	files := readerFiles{programs: p.Programs(), folder: p.ReaderFolder(), children: p.ReadingPrograms()}
-	o, err := openExternal(cfg, files, slog.New(slog.DiscardHandler))
+	files := Files{Programs: p.Programs(), Folder: p.ReaderFolder(), Children: p.ReadingPrograms()}
+	o, err := Open(cfg, files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	return errors.Join(step(o), o.close(context.Background()))
+	return errors.Join(step(o), o.Close(context.Background()))
 }
 
 // Readings adds to definitions what a model has read in them; with ask, the model of the
@@ -107,38 +104,15 @@ func readDefinitions(ctx context.Context, p datafolder.Paths, list []tool.Defini
 	if err := p.Create(); err != nil {
 		return err
 	}
-	o, err := openExternal(cfg, filesOf(p), slog.New(slog.DiscardHandler))
+	o, err := Open(cfg, FilesOf(p), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	for i := range list {
-		if list[i].Reading, err = o.auditor.ReadDefinition(ctx, list[i]); err != nil {
+		if list[i].Reading, err = o.Auditor.ReadDefinition(ctx, list[i]); err != nil {
 			err = fmt.Errorf("%s: %w", list[i].Name, err)
 			break
 		}
 	}
-	return errors.Join(err, o.close(context.Background()))
-}
-
-// CountUses says of what people allowed for good how often it was used.
-func (l *Log) CountUses(ctx context.Context, list []engine.GrantView) error {
-	uses, err := tally.New(l, l.counts, l.signs).Uses(ctx)
-	if err != nil {
-		return fmt.Errorf("read log: %w", err)
-	}
-	for i := range list {
-		if g := &list[i]; !g.Pair {
-			g.Counted(uses[g.ID].Times, uses[g.ID].Last)
-		}
-	}
-	return nil
-}
-
-// Report says what the log comes to: what a server has counted, and what is new since. progress is told how many records were read.
-func (l *Log) Report(ctx context.Context, opts report.Options, progress func(done, total int64)) (report.Report, error) {
-	r, err := tally.New(l, l.counts, l.signs).Report(ctx, opts, progress)
-	if err != nil {
-		return r, fmt.Errorf("read log: %w", err)
-	}
-	return r, nil
+	return errors.Join(err, o.Close(context.Background()))
 }

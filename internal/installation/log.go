@@ -1,4 +1,6 @@
-package app
+// Package installation is what people do with the log of a data folder and with whoever has a token there, beside a server that runs or
+// without one: they look, answer, export, prune, hold, verify and delete.
+package installation
 
 import (
 	"context"
@@ -44,10 +46,10 @@ func (readOnly) Append(context.Context, string, uint64, []*event.Event) error {
 
 // OpenLog opens the log read-only.
 func OpenLog(ctx context.Context, p datafolder.Paths) (*Log, error) {
-	if err := exists(p); err != nil {
+	if err := p.CheckLog(); err != nil {
 		return nil, err
 	}
-	r, err := readLog(ctx, p)
+	r, err := ReadLog(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -56,24 +58,14 @@ func OpenLog(ctx context.Context, p datafolder.Paths) (*Log, error) {
 
 // OpenLogForAnswers opens the log for writing, for answers given while no server runs.
 func OpenLogForAnswers(ctx context.Context, p datafolder.Paths) (*Log, error) {
-	if err := exists(p); err != nil {
+	if err := p.CheckLog(); err != nil {
 		return nil, err
 	}
-	s, r, err := writeLog(ctx, p)
+	s, r, err := WriteLog(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	return newLog(ctx, p, r, s, s.Close)
-}
-
-func exists(p datafolder.Paths) error {
-	if p.Store != "" {
-		return nil // opening it says so
-	}
-	if _, err := os.Stat(p.DB()); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("open log: there is none in %s (start the server once, or give --data)", p.Data)
-	}
-	return nil
 }
 
 func newLog(ctx context.Context, p datafolder.Paths, r *rows.Reader, s engine.Store, done func() error) (*Log, error) {
@@ -81,11 +73,11 @@ func newLog(ctx context.Context, p datafolder.Paths, r *rows.Reader, s engine.St
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	keys, err := openKeys(ctx, cfg, s, p.Store != "")
+	keys, err := Keys(ctx, cfg, s, p.Store != "")
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	known, err := openPins(ctx, s, pinMode(cfg), false)
+	known, err := Pins(ctx, s, PinMode(cfg), false)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
@@ -93,13 +85,13 @@ func newLog(ctx context.Context, p datafolder.Paths, r *rows.Reader, s engine.St
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	m, err := newMonitor(cfg, nil, engine.Options{Store: s, Prover: keys, Shared: r, Key: key})
+	m, err := NewMonitor(cfg, engine.Options{Store: s, Prover: keys, Shared: r, Key: key})
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
 	l := &Log{Reader: r, Monitor: m, Pins: known, keys: keys, close: done}
 	if key != nil {
-		l.counts, l.signs = p.Counts(), countsKey(key)
+		l.counts, l.signs = p.Counts(), CountsKey(key)
 	}
 	return l, nil
 }

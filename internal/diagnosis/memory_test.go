@@ -1,11 +1,11 @@
-package app_test
+package diagnosis_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/diagnosis"
 )
 
 func TestWhatSessionsMayTakeIsTold(t *testing.T) {
@@ -18,7 +18,7 @@ func TestWhatSessionsMayTakeIsTold(t *testing.T) {
 		"nobody says":      {0, 0, "at most 64 MB together: nobody says"},
 		"the file says so": {96 << 20, 24 << 30, "at most 96 MB together (server.sessionMemoryMB)"},
 	} {
-		if got := app.MemoryLine(&config.Config{Server: config.Server{Memory: c.file}}, c.given); !strings.Contains(got, c.want) {
+		if got := diagnosis.MemoryLine(&config.Config{Server: config.Server{Memory: c.file}}, c.given); !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}

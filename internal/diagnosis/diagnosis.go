@@ -1,11 +1,12 @@
-package app
+// Package diagnosis is tidemark doctor: it looks at the server, the data folder, the doors and the agents of this machine, and hands what
+// it finds to the checks of internal/reports/doctor.
+package diagnosis
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,16 +18,20 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/memlimit"
+	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/box/trial"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/policies"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
+	"github.com/tidemark/tidemark/internal/services"
 )
 
-// DoctorOptions say what to examine.
-type DoctorOptions struct {
+// Options say what to examine.
+type Options struct {
 	Paths    datafolder.Paths
 	Agents   []string      // by name; none: all that are known
 	World    install.World // where agents are looked for
@@ -36,42 +41,18 @@ type DoctorOptions struct {
 	Box func(trial.Around) ([]trial.Row, error)
 	// Program is what agents start as a relay: this program; "": what MCP servers share is not tried. Nor is it where agents are named.
 	Program string
+	// Serve starts a server for a trial, and says where it listens and its agents' token; nil: what MCP servers share is not tried.
+	Serve func(ctx context.Context, p datafolder.Paths) (url, token string, stop func(context.Context) error, err error)
 }
 
 // Diagnosis is what the doctor found.
 type Diagnosis = doctor.Report
 
-// DoctorAgents are the agents the doctor knows.
-func DoctorAgents() []string { return install.Names() }
+// Agents are the agents the doctor knows.
+func Agents() []string { return install.Names() }
 
-// HomeWorld is where the agents of the person who runs this program are. hook is the
-// path of the hook program; "" is beside this one.
-func HomeWorld(p datafolder.Paths, hook, project string) (install.World, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return install.World{}, errors.New("find agents: no home directory")
-	}
-	if hook == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return install.World{}, fmt.Errorf("find hook program: %w", err)
-		}
-		hook = settings.HookFile(filepath.Dir(self))
-	}
-	w := install.World{Home: home, Data: p.Data, Hook: hook, Project: project, Getenv: os.Getenv}
-	for _, path := range []*string{&w.Data, &w.Hook, &w.Project} { // records and settings name them in full
-		if *path == "" {
-			continue
-		}
-		if *path, err = filepath.Abs(*path); err != nil {
-			return install.World{}, fmt.Errorf("find folder: %w", err)
-		}
-	}
-	return w, nil
-}
-
-// Doctor examines the server, the data folder, every door and the agents.
-func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
+// Examine examines the server, the data folder, every door and the agents.
+func Examine(ctx context.Context, o Options) (Diagnosis, error) {
 	for _, name := range o.Agents {
 		if !slices.Contains(install.Names(), name) {
 			return Diagnosis{}, fmt.Errorf("unknown agent %q (want one of %s)", name, strings.Join(install.Names(), ", "))
@@ -93,15 +74,15 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 		checks = append(checks, doctor.CheckBox(func() ([]doctor.BoxRow, error) { return o.tryBox(s.URL) }))
 	}
 	checks = append(checks, doctor.CheckServers(func() ([]doctor.MCPServer, error) { return serversOf(o.World, o.Agents) }))
-	if o.Program != "" && len(o.Agents) == 0 {
-		checks = append(checks, doctor.CheckTaint(o.Program, bench))
+	if o.Program != "" && o.Serve != nil && len(o.Agents) == 0 {
+		checks = append(checks, doctor.CheckTaint(o.Program, o.bench))
 	}
 	return doctor.Examine(ctx, append(checks, doctor.Limits()), o.Progress), nil
 }
 
 // here are the checks of the server and its data folder. Of one elsewhere that this machine has joined only the way to it is ours to
 // look at.
-func (o DoctorOptions) here(s doctor.Server) []doctor.Check {
+func (o Options) here(s doctor.Server) []doctor.Check {
 	hook := doctor.HookDoor(o.World.Hook, o.Paths.Data)
 	if s.Away != nil {
 		return []doctor.Check{doctor.CheckServer(s), doctor.CheckTickets(s), doctor.CheckDoors([]doctor.Door{hook})}
@@ -112,7 +93,7 @@ func (o DoctorOptions) here(s doctor.Server) []doctor.Check {
 		doctor.CheckTickets(s),
 		doctor.CheckStore(examinedStore(o.Paths, s.URL != "")),
 		doctor.CheckApprovals(s, func(ctx context.Context) ([]doctor.Part, error) { return partsOf(ctx, o.Paths) }),
-		doctor.CheckReader(func(ctx context.Context) (doctor.Reader, error) { return readerOf(ctx, o.Paths) }),
+		doctor.CheckReader(func(ctx context.Context) (doctor.Reader, error) { return services.ReaderOf(ctx, o.Paths) }),
 		doctor.CheckDoors([]doctor.Door{
 			doctor.HTTPDoor(s.URL, s.Tokens.Agent),
 			doctor.LLMDoor(s.URL, s.Tokens.Agent),
@@ -122,7 +103,7 @@ func (o DoctorOptions) here(s doctor.Server) []doctor.Check {
 }
 
 // bench starts a monitor for a trial: nothing of it is anybody's, it asks nobody, and it goes with its folder.
-func bench(ctx context.Context, upstream string) (doctor.Bench, error) {
+func (o Options) bench(ctx context.Context, upstream string) (doctor.Bench, error) {
 	data, err := os.MkdirTemp("", "tidemark-doctor-")
 	if err != nil {
 		return doctor.Bench{}, err
@@ -134,20 +115,16 @@ func bench(ctx context.Context, upstream string) (doctor.Bench, error) {
 	if err := os.WriteFile(p.Config, []byte(file), 0o600); err != nil {
 		return gone(err)
 	}
-	a, err := New(ctx, Options{Paths: p, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	url, token, end, err := o.Serve(ctx, p)
 	if err != nil {
 		return gone(err)
 	}
-	url, err := a.Start(ctx)
-	if err != nil {
-		return gone(errors.Join(err, a.Stop(ctx)))
-	}
-	stop := func() error { return errors.Join(a.Stop(context.WithoutCancel(ctx)), os.RemoveAll(data)) }
-	return doctor.Bench{URL: url, Token: a.Tokens.Agent, Data: data, Stop: stop}, nil
+	stop := func() error { return errors.Join(end(context.WithoutCancel(ctx)), os.RemoveAll(data)) }
+	return doctor.Bench{URL: url, Token: token, Data: data, Stop: stop}, nil
 }
 
 // tryBox tries a box, with this data folder and this server as they are.
-func (o DoctorOptions) tryBox(server string) ([]doctor.BoxRow, error) {
+func (o Options) tryBox(server string) ([]doctor.BoxRow, error) {
 	a := trial.Around{Monitor: strings.TrimPrefix(strings.TrimSuffix(server, "/"), "http://")}
 	var err error
 	if a.Data, err = filepath.Abs(o.Paths.Data); err != nil {
@@ -167,7 +144,7 @@ func (o DoctorOptions) tryBox(server string) ([]doctor.BoxRow, error) {
 // examined is the server that has announced itself, if any.
 func examined(p datafolder.Paths) doctor.Server {
 	s := doctor.Server{Version: build.Version(), OnDisk: func() (doctor.Policy, error) {
-		now, err := OnDisk(p)
+		now, err := policies.OnDisk(p)
 		return doctor.Policy(now), err
 	}}
 	away, token, err := datafolder.JoinedTo(p)
@@ -193,16 +170,16 @@ func examined(p datafolder.Paths) doctor.Server {
 			s.Tickets = cfg.Server.Tickets == "required"
 		}
 	}
-	if peersFor(p) == nil {
+	if !peer.Known || !peer.Fits(p.Data) {
 		s.Unseen = "this system does not tell which process speaks, or the data folder's name is too long for a socket"
 	}
 	return s
 }
 
 func examinedStore(p datafolder.Paths, running bool) doctor.Store {
-	s := doctor.Store{Folder: p.Data, Exists: exists(p) == nil}
+	s := doctor.Store{Folder: p.Data, Exists: p.CheckLog() == nil}
 	s.Read = func(ctx context.Context) (doctor.Log, func() error, error) {
-		r, err := readLog(ctx, p)
+		r, err := installation.ReadLog(ctx, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -210,7 +187,7 @@ func examinedStore(p datafolder.Paths, running bool) doctor.Store {
 	}
 	if !running {
 		s.Write = func(ctx context.Context) error {
-			w, _, err := writeLog(ctx, p)
+			w, _, err := installation.WriteLog(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -221,7 +198,7 @@ func examinedStore(p datafolder.Paths, running bool) doctor.Store {
 }
 
 func partsOf(ctx context.Context, p datafolder.Paths) ([]doctor.Part, error) {
-	parts, err := Status(ctx, p)
+	parts, err := services.Status(ctx, p)
 	out := make([]doctor.Part, len(parts))
 	for i, q := range parts {
 		out[i] = doctor.Part{Name: q.Name, OK: q.OK, Detail: q.Detail, Fault: q.Fault}
@@ -246,7 +223,7 @@ func hooked(ctx context.Context, w install.World, hosts []*catalogue.Setup) []st
 }
 
 // agent is how to examine one agent.
-func (o DoctorOptions) agent(name, server string) doctor.Agent {
+func (o Options) agent(name, server string) doctor.Agent {
 	a := doctor.Agent{Name: name, Asked: slices.Contains(o.Agents, name), Server: server}
 	w := o.World
 	a.Inspect = func(ctx context.Context) (doctor.State, error) {

@@ -1,4 +1,5 @@
-package app
+// Package backup copies the log of a data folder and what belongs to it: into another folder, back, and into a database.
+package backup
 
 import (
 	"context"
@@ -36,7 +37,7 @@ func Backup(ctx context.Context, p datafolder.Paths, folder string, withSecrets 
 	if p.Store != "" {
 		return c, errors.New("backup: the log is in PostgreSQL, use its own tools (pg_dump, or copies of the cluster)")
 	}
-	if err := exists(p); err != nil {
+	if err := p.CheckLog(); err != nil {
 		return c, err
 	}
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -131,7 +132,7 @@ func copyFiles(from, to string, names []string) ([]string, error) {
 // server may run, and a log that is there is moved aside, never removed.
 func Restore(ctx context.Context, p datafolder.Paths, folder string, now time.Time) (c Copied, err error) {
 	from := datafolder.Paths{Data: folder}
-	if err := exists(from); err != nil {
+	if err := from.CheckLog(); err != nil {
 		return c, fmt.Errorf("restore: %w", err)
 	}
 	if c.Report, err = checkCopy(ctx, from); errors.Is(err, sqlite.ErrOlder) {
