@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/door"
 	"github.com/tidemark/tidemark/internal/box/outfit"
+	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 )
@@ -322,7 +323,7 @@ func (e *env) whole(ctx context.Context, w *box.Want, agent string) (stop func()
 	if o.Models, err = door.WantsToken(ctx, server, o.Transport); err != nil {
 		return stop, err
 	}
-	names, err := app.MCPReached(p)
+	names, err := load.MCPReached(p)
 	if err != nil {
 		return stop, err
 	}

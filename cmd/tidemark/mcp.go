@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
@@ -62,7 +61,7 @@ under /mcp/NAME of the server.`,
 
 // relayMCP stands between the agent that started this and a server.
 func (e *env) relayMCP(ctx context.Context, name string, variables, command []string) error {
-	if !app.MCPName(name) {
+	if !load.MCPName(name) {
 		return fmt.Errorf("--name %q cannot be the name of a server: use letters, digits, dashes and single underscores", name)
 	}
 	p, err := e.paths()
@@ -73,9 +72,9 @@ func (e *env) relayMCP(ctx context.Context, name string, variables, command []st
 	if err != nil {
 		return err
 	}
-	port := app.MCPPort(p)
+	port := judge.Running(p)
 	conn, err := judge.New(judge.Options{
-		Server: judge.Server{Name: name, Command: command}, Port: port, Pins: app.MCPPins(port),
+		Server: judge.Server{Name: name, Command: command}, Port: port, Pins: judge.RunningPins(port),
 		Origin:   judge.Origin{Env: os.Getenv, Owner: cfg.MCP.Sender == "owner"},
 		Patience: cfg.MCP.Wait, Elicit: cfg.MCP.Elicit != "never",
 		Logger: slog.New(slog.NewTextHandler(e.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})),

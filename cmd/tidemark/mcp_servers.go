@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/mcp/oauth"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
@@ -83,7 +84,7 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 		}
 		o.Token = tokens.Agent
 	}
-	o.Taken, err = app.MCPNames(p)
+	o.Taken, err = load.MCPNames(p)
 	return o, err
 }
 
@@ -259,7 +260,7 @@ func (f *visitFlags) serverAt(p datafolder.Paths, what string) (string, error) {
 	case strings.Contains(what, "://"):
 		return what, nil
 	}
-	return app.MCPServerURL(p, what)
+	return load.MCPServerURL(p, what)
 }
 
 func (e *env) logout(ctx context.Context, f *visitFlags, what string) error {
@@ -271,7 +272,7 @@ func (e *env) logout(ctx context.Context, f *visitFlags, what string) error {
 	if err != nil {
 		return err
 	}
-	had, err := app.ForgetMCP(ctx, p, address)
+	had, err := oauth.ForgetServer(ctx, p, address)
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func (e *env) visit(ctx context.Context, f *visitFlags, what string, keep bool) 
 	if err != nil {
 		return err
 	}
-	v := app.Visit{Server: address, ClientID: f.client, Keep: keep, Call: f.call}
+	v := oauth.Visit{Server: address, ClientID: f.client, Keep: keep, Call: f.call}
 	if f.secret {
 		if v.ClientSecret, err = e.line(ctx, maxSecret); err != nil {
 			return fmt.Errorf("read secret: %w", err)
@@ -304,7 +305,7 @@ func (e *env) visit(ctx context.Context, f *visitFlags, what string, keep bool) 
 	if !f.quiet {
 		v.Show = e.showLogin
 	}
-	found, err := app.VisitMCP(ctx, p, v)
+	found, err := oauth.VisitServer(ctx, p, v)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/diagnosis"
 	"github.com/tidemark/tidemark/internal/policies"
@@ -132,7 +131,7 @@ func (e *env) printLost(rows []diagnosis.Loss) {
 }
 
 // serverStatus asks the running server, which has the figures too, or checks from here: then it is nowhere.
-func (e *env) serverStatus(ctx context.Context) (s app.ServerStatus, at string, err error) {
+func (e *env) serverStatus(ctx context.Context) (s diagnosis.ServerStatus, at string, err error) {
 	c, err := e.findServer(ctx)
 	if err != nil {
 		return s, "", err
@@ -215,7 +214,7 @@ func (e *env) reload(ctx context.Context) error {
 
 // printHosts prints one line for each host that was heard. A server that has just
 // started has heard nobody, and says so.
-func (e *env) printHosts(s app.ServerStatus) {
+func (e *env) printHosts(s diagnosis.ServerStatus) {
 	if len(s.Hosts) == 0 {
 		e.printf("hosts: no plugin was heard since the server started at %s\n", s.Started.Local().Format(time.DateTime))
 	}

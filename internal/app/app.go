@@ -35,6 +35,7 @@ import (
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/machines"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/accounts"
@@ -89,7 +90,7 @@ type App struct {
 	written   keeper           // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
-	network   network
+	network   *machines.Network
 	running   datafolder.Running
 	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	pulse     pulse.Book             // which hosts still ask
@@ -169,7 +170,7 @@ func (a *App) open(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.openNetwork(); err != nil {
+	if a.network, err = machines.Open(a.opts.Paths.Data, a.config.Server); err != nil {
 		return err
 	}
 	if err := a.openPeople(ctx, f); err != nil {
@@ -309,7 +310,8 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Reload: a.policy.Reload, Judges: func() any { return a.policy.Judges() },
 		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
 		Hosts: a.config.Server.Hosts(), MaxBody: a.config.Server.MaxBody, Version: build.Version(),
-		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, Afar: a.afar(), Joins: joins{a},
+		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, Afar: a.network.Afar(),
+		Joins:  machines.Joins{Network: a.network, Proofs: a.keys, People: a.people},
 		People: a.people, SignIn: a.desk, Console: a.consoleURL,
 		Try: a.policy.Try, Policy: a.policy.File(), Prove: a.prove,
 		Ruled: len(a.config.Approvals.Who.List) > 0, Sees: a.config.Approvals.Who.Sees,
@@ -350,7 +352,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && !a.opts.Plain && !a.config.Server.Plain {
 		l := a.listener
 		a.listener = nil
-		return "", errors.Join(errPlain(tcp.String()), l.Close())
+		return "", errors.Join(machines.PlainError(tcp.String()), l.Close())
 	}
 	a.running = datafolder.Running{URL: "http://" + a.listener.Addr().String(), Life: serverproof.Own()}
 	a.announced.Store(&a.running.URL)
@@ -358,22 +360,22 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.cancel = cancel
 	a.server.BaseContext = func(net.Listener) context.Context { return base }
-	if err := a.listenAfar(ctx); err != nil {
+	if err := a.network.Listen(ctx); err != nil {
 		return "", errors.Join(err, a.listener.Close())
 	}
 	a.keys.SetOrigins(a.origins())
 	if err := datafolder.Announce(a.opts.Paths, a.running); err != nil {
-		return "", errors.Join(err, a.listener.Close(), a.network.close())
+		return "", errors.Join(err, a.listener.Close(), a.network.Close())
 	}
 	if err := a.listenForHooks(base); err != nil {
 		a.opts.Logger.Warn("hooks have no socket of their own and cannot show whose they are", "error", err)
 	}
-	a.serveAfar()
+	a.network.Serve(a.server, a.opts.Logger)
 	a.unshown = false // the caller shows them
 	now := a.policy.Judges()
 	a.opts.Logger.Info("policy in force", "version", now.Version, "from", policies.Source(now.File))
 	go a.policy.Watch(base, time.Tick(policies.WatchEvery))
-	go a.watchHosts(base, time.Tick(pulseEvery), a.moved)
+	go a.watchHosts().Run(base, time.Tick(pulse.Every))
 	if a.shared != nil { // a probe of a file would wake the disk of a machine that has nothing to do
 		go a.patient.Watch(base, watchStore)
 	}

@@ -85,3 +85,9 @@ func (a *App) origins() []string {
 	}
 	return append(out, a.URLs()...)
 }
+
+// URLs are where other machines reach the server, the first as people should write it.
+func (a *App) URLs() []string { return a.network.URLs() }
+
+// private reports whether only this machine reaches the server.
+func (a *App) private() bool { return loopbackOnly(a.address()) && a.config.Server.TLS == nil }

@@ -386,7 +386,7 @@ func TestWhereAServerDoesNotListen(t *testing.T) {
 func TestARelayOnALaptopAsksTheServer(t *testing.T) {
 	o := openOffice(t, "")
 	ana := o.join("ana")
-	port := app.MCPPort(datafolder.Paths{Data: ana.data})
+	port := judge.Running(datafolder.Paths{Data: ana.data})
 	ask := judge.Ask{
 		Place: judge.Place{Session: "ben/claude:one", Agent: "claude", Owner: true},
 		Call:  tool.Call{ID: "c1", Name: "files__read_file", Args: []byte(`{"path":"notes.txt"}`)},

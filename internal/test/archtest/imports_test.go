@@ -49,6 +49,7 @@ var layers = []layer{
 	{[]string{"internal/services"}, "those whom the file names are opened together, and a trial of one may look into the log"},
 	{[]string{"internal/policies"}, "a policy is held against the log, and a model may write one"},
 	{[]string{"internal/diagnosis"}, "whoever examines an installation looks at all of it"},
+	{[]string{"internal/machines"}, "other machines are let in by the door they reach"},
 	{[]string{"internal/localserver"}, "a server of this machine is started and stopped from outside"},
 	{[]string{"internal/app"}, "the wiring knows everything but the programs"},
 	{[]string{"cmd/..."}, "a program reaches adapters only through internal/app"},

@@ -1,27 +1,22 @@
-package app
+package load
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"slices"
-	"time"
 
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/datafolder"
-	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/mcp/oauth"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/mcp/upstreams"
 )
 
-// mcpServers are the servers that are reached over HTTP: those of the file, and those that were moved
+// MCPName reports whether a server may be called so.
+func MCPName(name string) bool { return config.ServerName(name) }
+
+// MCPServers are the servers that are reached over HTTP: those of the file, and those that were moved
 // here out of the settings of agents. A name that both have is the file's; that an agent had another
 // server under it is an error, because it would be given one that it never asked for.
-func mcpServers(cfg *config.Config, p datafolder.Paths) ([]config.MCPServer, error) {
+func MCPServers(cfg *config.Config, p datafolder.Paths) ([]config.MCPServer, error) {
 	out := slices.Clone(cfg.MCP.Servers)
 	moved, err := upstreams.Read(p.Data)
 	if err != nil {
@@ -48,11 +43,11 @@ func mcpServers(cfg *config.Config, p datafolder.Paths) ([]config.MCPServer, err
 // MCPReached are the names of the servers that are reached over HTTP through the server of a data folder. What its file has from the
 // environment is not looked at.
 func MCPReached(p datafolder.Paths) ([]string, error) {
-	cfg, _, err := load.ReadWith(p.Config, func(string) (string, bool) { return "unread", true })
+	cfg, _, err := ReadWith(p.Config, func(string) (string, bool) { return "unread", true })
 	if err != nil {
 		return nil, err
 	}
-	servers, err := mcpServers(cfg, p)
+	servers, err := MCPServers(cfg, p)
 	if err != nil {
 		return nil, err
 	}
@@ -64,35 +59,37 @@ func MCPReached(p datafolder.Paths) ([]string, error) {
 	return out, nil
 }
 
-// MCPPins asks the server that runs about definitions, for a relay that an agent started.
-func MCPPins(port *judge.Remote) judge.Pins {
-	return pins.For[judge.Server]{Port: pins.Remote{Send: func(ctx context.Context, _, path string, in, out any) error {
-		return port.Post(ctx, path, in, out)
-	}}}
-}
-
-// signing are the Transports of servers that a person signs in to; the others are dialled as they
-// are.
-type signing struct {
-	keeper *oauth.Keeper
-	in     map[string]bool // by name
-}
-
-var _ judge.Transports = signing{}
-
-func (a *App) transports(servers []config.MCPServer) judge.Transports {
-	t := signing{keeper: oauth.Open(oauth.Path(a.opts.Paths.Data), time.Now, nil), in: map[string]bool{}}
-	for _, s := range servers {
-		t.in[s.Name] = s.Auth == "oauth"
+// MCPServerURL is the address of an MCP server that the gateway reaches over HTTP.
+func MCPServerURL(p datafolder.Paths, name string) (string, error) {
+	cfg, _, err := Read(p.Config)
+	if err != nil {
+		return "", err
 	}
-	return t
+	servers, err := MCPServers(cfg, p)
+	if err != nil {
+		return "", err
+	}
+	known := "none is known"
+	for i, s := range servers {
+		if s.Name == name {
+			return s.URL, nil
+		}
+		if known += ", " + s.Name; i == 0 {
+			known = "known are " + s.Name
+		}
+	}
+	return "", fmt.Errorf("no MCP server that is reached over HTTP is called %q (%s)", name, known)
 }
 
-// Transport implements judge.Transports.
-func (t signing) Transport(s judge.Server) (http.RoundTripper, error) {
-	next, err := relay.Direct{}.Transport(s)
-	if err != nil || !t.in[s.Name] {
-		return next, err
+// MCPNames are the names of the MCP servers in tidemark.yaml.
+func MCPNames(p datafolder.Paths) ([]string, error) {
+	cfg, _, err := Read(p.Config)
+	if err != nil {
+		return nil, err
 	}
-	return t.keeper.Transport(s.URL, next)
+	var out []string
+	for _, s := range cfg.MCP.Servers {
+		out = append(out, s.Name)
+	}
+	return out, nil
 }
