@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -29,22 +28,9 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	c := a.config.LLM
 	near := a.private()
 	open := c.Require == "none" || c.Require == "" && near
-	ups := make([]proxy.Upstream, 0, len(c.Upstreams))
-	for _, u := range c.Upstreams {
-		if open && !near && (u.Key != "" || u.Sign != nil) {
-			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; "+
-				"require a token, or listen on this machine alone", a.address(), u.Name)
-		}
-		ups = append(ups, proxy.Upstream{
-			Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), KeyHeader: u.KeyHeader,
-			Handshake: u.Handshake, Hooks: u.Hooks, PassPaths: u.PassPaths, PassNames: u.PassNames, Sign: signingKey(u.Sign),
-		})
-	}
-	var err error
-	for name, base := range a.opts.Upstreams {
-		if ups, err = redirect(ups, name, base); err != nil {
-			return nil, err
-		}
+	ups, err := a.upstreams(open && !near)
+	if err != nil {
+		return nil, err
 	}
 	if a.greeting, err = proxy.NewHandshake(a.handshakeSecret(key)); err != nil {
 		return nil, err
@@ -82,6 +68,36 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
 		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Desk: a.kept, Lend: a.external.Lend(),
 	})
+}
+
+// upstreams are those of the file, as the command line has them; open: anybody could use their keys.
+func (a *App) upstreams(open bool) (ups []proxy.Upstream, err error) {
+	c := a.config.LLM
+	ups = make([]proxy.Upstream, 0, len(c.Upstreams))
+	for _, u := range c.Upstreams {
+		if open && (u.Key != "" || u.Sign != nil) {
+			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; "+
+				"require a token, or listen on this machine alone", a.address(), u.Name)
+		}
+		ups = append(ups, proxy.Upstream{
+			Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), KeyHeader: u.KeyHeader,
+			Handshake: u.Handshake, Hooks: u.Hooks, PassPaths: u.PassPaths, PassNames: u.PassNames, Sign: signingKey(u.Sign),
+		})
+	}
+	for name, base := range a.opts.Upstreams {
+		to := proxy.Upstream{BaseURL: base}
+		var fault string
+		if to.Name, to.API, fault = config.NameUpstream(name); fault == "" {
+			fault = config.CheckUpstream(base)
+		}
+		if fault != "" {
+			return nil, fmt.Errorf("upstream %s: %s", name, fault)
+		}
+		if ups, err = proxy.Redirect(ups, to, strings.Contains(name, ":")); err != nil {
+			return nil, err
+		}
+	}
+	return ups, nil
 }
 
 // keeper is where what models and tools wrote is kept.
@@ -131,37 +147,6 @@ func markers(from []config.Marker) []harness.Marker {
 		out[i] = harness.Marker{Agent: m.Agent, Begin: m.Begin, End: m.End, Summary: m.What == "summary", Result: m.What == "result"}
 	}
 	return out
-}
-
-// redirect points an upstream somewhere else, or adds one (NAME or NAME:API), for one start.
-// The key of the file is for the server the file names, and so is what the file vouches for:
-// another gets neither.
-func redirect(ups []proxy.Upstream, named, base string) ([]proxy.Upstream, error) {
-	name, api, fault := config.NameUpstream(named)
-	if fault == "" {
-		fault = config.CheckUpstream(base)
-	}
-	if fault != "" {
-		return nil, fmt.Errorf("upstream %s: %s", named, fault)
-	}
-	i := slices.IndexFunc(ups, func(u proxy.Upstream) bool { return u.Name == name })
-	switch {
-	case i < 0:
-		return append(ups, proxy.Upstream{Name: name, API: api, BaseURL: base}), nil
-	case strings.Contains(named, ":") && ups[i].API != api:
-		return nil, fmt.Errorf("upstream %s: it speaks %s; give one that speaks %s another name", name, ups[i].API, api)
-	case !sameServer(ups[i].BaseURL, base):
-		ups[i].Key, ups[i].Sign, ups[i].PassPaths, ups[i].PassNames = "", nil, nil, nil
-	}
-	ups[i].BaseURL = base
-	return ups, nil
-}
-
-// sameServer reports whether two addresses lead to one server, equally well protected.
-func sameServer(a, b string) bool {
-	one, err1 := url.Parse(a)
-	other, err2 := url.Parse(b)
-	return err1 == nil && err2 == nil && one.Host != "" && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
 }
 
 // address is where the server listens or will.

@@ -52,7 +52,7 @@ var layers = []layer{
 	{[]string{"internal/machines"}, "other machines are let in by the door they reach"},
 	{[]string{"internal/localserver"}, "a server of this machine is started and stopped from outside"},
 	{[]string{"internal/app"}, "the wiring knows everything but the programs"},
-	{[]string{"cmd/..."}, "a program reaches adapters only through internal/app"},
+	{[]string{"cmd/..."}, "a program reaches adapters only through internal/app and the rooms that it opens"},
 	{[]string{"internal/test/..."}, "tests look at everything, from outside"},
 	{[]string{"scripts/..."}, "a script stands alone"},
 }

@@ -139,17 +139,17 @@ func TestALogOfAnEarlierVersionIsRead(t *testing.T) {
 
 // A backup that an earlier version made is restored, and stays as it is; one of a later version is refused, with what to do.
 func TestABackupOfAnotherVersion(t *testing.T) {
-	backup := datafolder.Paths{Data: t.TempDir()}
+	older := datafolder.Paths{Data: t.TempDir()}
 	raw := unpacked(t)
-	if err := os.WriteFile(backup.DB(), raw, 0o600); err != nil {
+	if err := os.WriteFile(older.DB(), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	to := datafolder.Paths{Data: filepath.Join(t.TempDir(), "data")}
-	c, err := backup.Restore(t.Context(), to, backup.Data, time.Now())
+	c, err := backup.Restore(t.Context(), to, older.Data, time.Now())
 	if err != nil || !c.Report.OK() || c.Report.Sessions < int64(len(sessions)) {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if now, err := os.ReadFile(backup.DB()); err != nil || !bytes.Equal(now, raw) {
+	if now, err := os.ReadFile(older.DB()); err != nil || !bytes.Equal(now, raw) {
 		t.Errorf("the backup was changed (%v)", err)
 	}
 	log, err := installation.OpenLog(t.Context(), to)
