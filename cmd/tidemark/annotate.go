@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/reports/report"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -66,7 +66,7 @@ func (e *env) readings(ctx context.Context, defs []tool.Definition, ask bool) er
 	if err != nil {
 		return err
 	}
-	return app.Readings(ctx, p, defs, ask)
+	return services.Readings(ctx, p, defs, ask)
 }
 
 func (e *env) annotate(list []*toolinfo.Meaning, explain bool) error {

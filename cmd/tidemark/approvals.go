@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/store"
@@ -84,7 +84,7 @@ func (e *env) questions(ctx context.Context) (queue, error) {
 		err := c.call(ctx, http.MethodGet, "/v1/approvals", nil, &out)
 		return out, err
 	}
-	err = e.withLog(ctx, func(log *app.Log) error {
+	err = e.withLog(ctx, func(log *installation.Log) error {
 		rows, err := log.Sessions(ctx, store.SessionQuery{Limit: store.MaxLimit})
 		if err != nil {
 			return fmt.Errorf("list sessions: %w", err)
@@ -290,7 +290,7 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, open o
 
 // answerLogged writes an answer into the log, and says what it did.
 func (e *env) answerLogged(ctx context.Context, v engine.Vote) error {
-	return e.withWritableLog(ctx, func(log *app.Log) error {
+	return e.withWritableLog(ctx, func(log *installation.Log) error {
 		out, err := log.Monitor.Answer(ctx, v)
 		if err != nil {
 			return err
@@ -303,12 +303,12 @@ func (e *env) answerLogged(ctx context.Context, v engine.Vote) error {
 	})
 }
 
-func (e *env) withWritableLog(ctx context.Context, step func(*app.Log) error) error {
+func (e *env) withWritableLog(ctx context.Context, step func(*installation.Log) error) error {
 	p, err := e.paths()
 	if err != nil {
 		return err
 	}
-	log, err := app.OpenLogForAnswers(ctx, p)
+	log, err := installation.OpenLogForAnswers(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -370,7 +370,7 @@ func (e *env) grants(ctx context.Context) ([]grantRow, error) {
 
 func (e *env) loggedGrants(ctx context.Context) ([]grantRow, error) {
 	out := []grantRow{}
-	err := e.withLog(ctx, func(log *app.Log) error {
+	err := e.withLog(ctx, func(log *installation.Log) error {
 		always, err := log.Monitor.Lasting(ctx)
 		if err == nil && len(always) > 0 {
 			err = log.CountUses(ctx, always)
@@ -468,7 +468,9 @@ func (e *env) revokeGrant(ctx context.Context, id string) error {
 			var out map[string]any
 			err = c.call(ctx, http.MethodDelete, "/v1/grants/"+url.PathEscape(id)+"?session="+url.QueryEscape(g.Session), nil, &out)
 		default:
-			err = e.withWritableLog(ctx, func(log *app.Log) error { return log.Monitor.Revoke(ctx, g.Session, id, whoami(), "cli") })
+			err = e.withWritableLog(ctx, func(log *installation.Log) error {
+				return log.Monitor.Revoke(ctx, g.Session, id, whoami(), "cli")
+			})
 		}
 		if err != nil {
 			return fmt.Errorf("revoke %s: %w", id, err)

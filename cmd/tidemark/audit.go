@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/reports/recordsearch"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
@@ -340,7 +340,7 @@ type auditLog interface {
 }
 
 var (
-	_ auditLog = (*app.Log)(nil)
+	_ auditLog = (*installation.Log)(nil)
 	_ auditLog = (*serverLog)(nil)
 )
 
@@ -356,7 +356,7 @@ func (e *env) withAudit(ctx context.Context, step func(auditLog) error) error {
 			return step(&serverLog{c: c, opened: map[string]string{}})
 		}
 	}
-	return e.withLog(ctx, func(log *app.Log) error { return step(log) })
+	return e.withLog(ctx, func(log *installation.Log) error { return step(log) })
 }
 
 // serverLog reads the log through the route of a running server.
@@ -451,7 +451,7 @@ func (s *serverLog) Since(ctx context.Context, q store.EntryQuery) ([]store.Entr
 
 // Oldest implements auditLog.
 func (s *serverLog) Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
-	return app.Oldest(ctx, s, q)
+	return installation.Oldest(ctx, s, q)
 }
 
 // Head implements auditLog. Of it only how many records there are is told.

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/installation"
+	"github.com/tidemark/tidemark/internal/store/backup"
 )
 
 func (e *env) backupCommand() *cobra.Command {
@@ -27,7 +28,7 @@ once more.`,
 			if err != nil {
 				return err
 			}
-			c, err := app.Backup(cmd.Context(), p, args[0], secrets)
+			c, err := backup.Backup(cmd.Context(), p, args[0], secrets)
 			return e.printCopied("backed up to", c, err)
 		},
 	}
@@ -51,11 +52,11 @@ func (e *env) restore(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	c, err := app.Restore(ctx, p, folder, time.Now())
+	c, err := backup.Restore(ctx, p, folder, time.Now())
 	return e.printCopied("restored from", c, err)
 }
 
-func (e *env) printCopied(what string, c app.Copied, err error) error {
+func (e *env) printCopied(what string, c backup.Copied, err error) error {
 	if err != nil {
 		return err
 	}
@@ -84,16 +85,16 @@ server with the same --store.`,
 				return err
 			}
 			progress := newProgress(e.errOut, "verifying")
-			report, err := app.Migrate(cmd.Context(), p, progress.step)
+			report, err := backup.Migrate(cmd.Context(), p, progress.step)
 			progress.done()
 			if err != nil {
 				return err
 			}
 			if e.json {
-				return e.printJSON(map[string]any{"ok": true, "store": app.StoreName(p.Store), "report": report})
+				return e.printJSON(map[string]any{"ok": true, "store": installation.StoreName(p.Store), "report": report})
 			}
 			e.printf("copied %d records of %d sessions to %s, unbroken\nhead %d:%s\n",
-				report.Records, report.Sessions, app.StoreName(p.Store), report.Head.Batch, report.Head.Hash)
+				report.Records, report.Sessions, installation.StoreName(p.Store), report.Head.Batch, report.Head.Hash)
 			return nil
 		},
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/reports/renamed"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -43,8 +43,8 @@ func (e *env) check() error {
 	if err != nil {
 		return err
 	}
-	cfg, faults, err := app.ReadConfig(p.Config)
-	var bad *app.ConfigError
+	cfg, faults, err := load.Read(p.Config)
+	var bad *load.Error
 	if err != nil && !errors.As(err, &bad) {
 		return err
 	}
@@ -112,7 +112,7 @@ file, and begin the file with
 tidemark policy check says more: it reads conditions too.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			e.printf("%s", app.Schema())
+			e.printf("%s", load.Schema())
 			return nil
 		},
 	})

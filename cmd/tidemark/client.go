@@ -15,9 +15,10 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // client speaks to the server that runs on the data folder.
@@ -35,17 +36,17 @@ func (e *env) findServer(ctx context.Context) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if away, token, err := app.JoinedTo(p); err != nil || away != nil {
+	if away, token, err := datafolder.JoinedTo(p); err != nil || away != nil {
 		return e.elsewhere(ctx, away, token, err)
 	}
-	r, err := app.FindRunning(p)
-	if errors.Is(err, app.ErrNotRunning) {
+	r, err := datafolder.FindRunning(p)
+	if errors.Is(err, datafolder.ErrNotRunning) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	tokens, _, err := app.LoadTokens(p.Tokens())
+	tokens, _, err := accounts.LoadTokens(p.Tokens())
 	if err != nil {
 		return nil, err
 	}

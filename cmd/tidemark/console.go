@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/installation"
 )
 
 func (e *env) consoleCommand() *cobra.Command {
@@ -190,7 +190,7 @@ func (e *env) forgetKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := app.ForgetKeys(ctx, p, whoami())
+	n, err := installation.ForgetKeys(ctx, p, whoami())
 	if err != nil {
 		return fmt.Errorf("forget keys: %w", err)
 	}

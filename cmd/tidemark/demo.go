@@ -19,6 +19,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/mcp/demoservers"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 )
@@ -50,7 +51,7 @@ func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
 		return fmt.Errorf("demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	p := app.Paths{Data: dir, Config: e.config} // without a file: the shipped policy
+	p := datafolder.Paths{Data: dir, Config: e.config} // without a file: the shipped policy
 	a, err := app.New(ctx, app.Options{Paths: p, Listen: listen, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
 type demo struct {
 	*env
 	app     *app.App
-	paths   app.Paths
+	paths   datafolder.Paths
 	client  *client
 	session string
 	taint   string

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 
@@ -274,7 +274,7 @@ func (h *house) runBlock(t *testing.T, block string, special map[string]tried, s
 // here is a line with the addresses and folders of this house in place of those of the page.
 func (h *house) here(line string) string {
 	line = strings.ReplaceAll(line, "/backups/", filepath.Join(h.home, "backups")+"/")
-	if r, err := app.FindRunning(app.Paths{Data: h.data()}); err == nil {
+	if r, err := datafolder.FindRunning(datafolder.Paths{Data: h.data()}); err == nil {
 		line = strings.ReplaceAll(line, "http://127.0.0.1:8417", r.URL)
 	}
 	return line

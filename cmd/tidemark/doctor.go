@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/box/trial"
+	"github.com/tidemark/tidemark/internal/diagnosis"
 )
 
 func (e *env) doctorCommand() *cobra.Command {
@@ -32,13 +33,13 @@ own: a few seconds each, no account is used.
 Exit codes: 0 all is good; 1 something is broken or fails open; 2 the command itself could
 not be carried out.
 
-Agents: ` + strings.Join(app.DoctorAgents(), ", "),
+Agents: ` + strings.Join(diagnosis.Agents(), ", "),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := e.paths()
 			if err != nil {
 				return err
 			}
-			w, err := app.HomeWorld(p, o.hook, o.project)
+			w, err := install.HomeWorld(p, o.hook, o.project)
 			if err != nil {
 				return err
 			}
@@ -46,8 +47,8 @@ Agents: ` + strings.Join(app.DoctorAgents(), ", "),
 			if err != nil {
 				return err
 			}
-			return e.doctor(cmd.Context(), app.DoctorOptions{
-				Paths: p, Agents: args, World: w, Deep: o.deep, Program: self,
+			return e.doctor(cmd.Context(), diagnosis.Options{
+				Paths: p, Agents: args, World: w, Deep: o.deep, Program: self, Serve: app.ServeAside,
 				Box: func(a trial.Around) ([]trial.Row, error) {
 					a.First, a.Reduced = smallProgram(), true
 					return trial.Run(a)
@@ -62,11 +63,11 @@ Agents: ` + strings.Join(app.DoctorAgents(), ", "),
 	return cmd
 }
 
-func (e *env) doctor(ctx context.Context, o app.DoctorOptions) error {
+func (e *env) doctor(ctx context.Context, o diagnosis.Options) error {
 	if e.ui.colour && !e.json {
 		o.Progress = func(name string) { fmt.Fprintf(e.errOut, "\r\x1b[Klooking at %s …", name) }
 	}
-	r, err := app.Doctor(ctx, o)
+	r, err := diagnosis.Examine(ctx, o)
 	if o.Progress != nil {
 		fmt.Fprint(e.errOut, "\r\x1b[K")
 	}
@@ -91,7 +92,7 @@ var gradeColours = map[string]string{"good": "good", "broken": "bad", "open": "b
 
 // printDiagnosis prints a heading for each thing that was examined and a line for each
 // finding; faults are red whole.
-func (e *env) printDiagnosis(r app.Diagnosis) {
+func (e *env) printDiagnosis(r diagnosis.Diagnosis) {
 	about, width := "", 0
 	var absent []string
 	for _, f := range r.Findings {
@@ -124,7 +125,7 @@ func (e *env) printDiagnosis(r app.Diagnosis) {
 }
 
 // verdict is the last line.
-func (e *env) verdict(r app.Diagnosis) string {
+func (e *env) verdict(r diagnosis.Diagnosis) string {
 	if r.OK() {
 		return e.ui.word("good", "all good: every door that was tried blocks")
 	}

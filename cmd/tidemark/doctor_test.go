@@ -12,8 +12,11 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/diagnosis"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/test/prooftest"
 )
 
@@ -48,8 +51,8 @@ func (c *clinic) program(name, script string) {
 	}
 }
 
-// diagnosis is a report as --json prints it.
-type diagnosis struct {
+// printed is a report as --json prints it.
+type printed struct {
 	OK       bool `json:"ok"`
 	Findings []struct {
 		About string `json:"about"`
@@ -61,7 +64,7 @@ type diagnosis struct {
 	code int
 }
 
-func (d diagnosis) line(about, name string) string {
+func (d printed) line(about, name string) string {
 	for _, f := range d.Findings {
 		if f.About == about && f.Name == name {
 			return f.Grade + ": " + f.Text
@@ -71,7 +74,7 @@ func (d diagnosis) line(about, name string) string {
 }
 
 // faults are the findings that count.
-func (d diagnosis) faults() string {
+func (d printed) faults() string {
 	var out []string
 	for _, f := range d.Findings {
 		if f.Grade == "broken" || f.Grade == "open" {
@@ -81,10 +84,10 @@ func (d diagnosis) faults() string {
 	return strings.Join(out, " ")
 }
 
-func (c *clinic) examine(data string, args ...string) diagnosis {
+func (c *clinic) examine(data string, args ...string) printed {
 	c.t.Helper()
 	out, errOut, code := command(c.t, append([]string{"doctor", "--json", "--data", data, "--hook", c.hook}, args...)...)
-	d := diagnosis{code: code}
+	d := printed{code: code}
 	if err := strictjson.Unmarshal([]byte(out), &d); err != nil {
 		c.t.Fatalf("doctor: exit %d, printed %q and %q: %v", code, out, errOut, err)
 	}
@@ -94,7 +97,7 @@ func (c *clinic) examine(data string, args ...string) diagnosis {
 	return d
 }
 
-func wantLine(t *testing.T, d diagnosis, about, name, want string) {
+func wantLine(t *testing.T, d printed, about, name, want string) {
 	t.Helper()
 	if got := d.line(about, name); !strings.HasPrefix(got, strings.SplitN(want, ": ", 2)[0]+": ") || !strings.Contains(got, strings.SplitN(want, ": ", 2)[1]) {
 		t.Errorf("%s/%s: got %q, want %q", about, name, got, want)
@@ -172,7 +175,7 @@ func TestDoctorFindsTokensThatAreOpenToOthersOrNotTheServers(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := app.LoadTokens(file); err != nil { // new ones, which the server does not know
+	if _, _, err := accounts.LoadTokens(file); err != nil { // new ones, which the server does not know
 		t.Fatal(err)
 	}
 	d := c.examine(s.data)
@@ -213,13 +216,13 @@ func TestDoctorFindsABrokenStore(t *testing.T) {
 func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 	c := newClinic(t)
 	data := t.TempDir()
-	tokens, _, err := app.LoadTokens(filepath.Join(data, "tokens.json"))
+	tokens, _, err := accounts.LoadTokens(filepath.Join(data, "tokens.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	loose := httptest.NewServer(prooftest.Handler(tokens.Agent, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"status":"ok","version":"`+app.Version()+`","parts":[],"hosts":[],"tidemark":{"taint":"owner","verdict":"allow"}}`)
+		fmt.Fprint(w, `{"status":"ok","version":"`+build.Version()+`","parts":[],"hosts":[],"tidemark":{"taint":"owner","verdict":"allow"}}`)
 	})))
 	t.Cleanup(loose.Close)
 	if err := os.WriteFile(filepath.Join(data, "server.json"), []byte(`{"url":"`+loose.URL+`","pid":1}`), 0o600); err != nil {
@@ -235,7 +238,7 @@ func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 		}
 	}
 	e := &env{out: &strings.Builder{}, ui: ui{colour: true}}
-	r, err := app.Doctor(t.Context(), app.DoctorOptions{Paths: app.Paths{Data: data}, World: install.World{Home: c.home, Data: data, Hook: c.hook, Getenv: os.Getenv}})
+	r, err := diagnosis.Examine(t.Context(), diagnosis.Options{Paths: datafolder.Paths{Data: data}, World: install.World{Home: c.home, Data: data, Hook: c.hook, Getenv: os.Getenv}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,14 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/draw"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/people/policyfile"
+	"github.com/tidemark/tidemark/internal/policies"
 	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -73,7 +75,7 @@ func (e *env) policy(agent string) (*policy.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, _, err := app.ReadConfig(p.Config)
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +116,7 @@ func (e *env) explain(set *policy.Set, name, taint, args, agent string, example 
 	if err != nil {
 		return err
 	}
-	covered, err := app.Coverage(p, agent, name)
+	covered, err := services.Coverage(p, agent, name)
 	if err != nil {
 		return err
 	}
@@ -358,5 +360,5 @@ func (e *env) tried(ctx context.Context, t policyfile.Trial) (out policyfile.Tri
 	if err != nil {
 		return out, err
 	}
-	return app.Try(ctx, set, t)
+	return policies.Try(ctx, set, t)
 }

@@ -16,7 +16,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/localserver"
 )
 
 const (
@@ -30,10 +31,10 @@ func startable(t *testing.T) string {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	writePolicy(t, data, anyPort)
-	allow(t, app.Paths{Data: data})
+	allow(t, datafolder.Paths{Data: data})
 	t.Cleanup(func() {
-		last, found := app.FindRunning(app.Paths{Data: data})
-		if err := app.StopRunning(context.Background(), app.Paths{Data: data}); err != nil && !errors.Is(err, app.ErrNotRunning) {
+		last, found := datafolder.FindRunning(datafolder.Paths{Data: data})
+		if err := localserver.StopRunning(context.Background(), datafolder.Paths{Data: data}); err != nil && !errors.Is(err, datafolder.ErrNotRunning) {
 			t.Errorf("stop the server: %v", err)
 		}
 		if found == nil { // it writes its last lines after it has taken its announcement back
@@ -45,20 +46,20 @@ func startable(t *testing.T) string {
 	return data
 }
 
-func allow(t *testing.T, p app.Paths) {
+func allow(t *testing.T, p datafolder.Paths) {
 	t.Helper()
 	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := app.AllowStart(p, self, os.Getenv); err != nil {
+	if err := localserver.AllowStart(p, self, os.Getenv); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func running(t *testing.T, data string) app.Running {
+func running(t *testing.T, data string) datafolder.Running {
 	t.Helper()
-	r, err := app.FindRunning(app.Paths{Data: data})
+	r, err := datafolder.FindRunning(datafolder.Paths{Data: data})
 	if err != nil {
 		t.Fatalf("no server runs: %v", err)
 	}
@@ -155,7 +156,7 @@ func TestAHookThatEndsWhileTheServerStartsLeavesNothingHalf(t *testing.T) {
 	data := startable(t)
 	slow := filepath.Join(t.TempDir(), "slow.yaml")
 	writeFile(t, slow, anyPort)
-	allow(t, app.Paths{Data: data, Config: slow})
+	allow(t, datafolder.Paths{Data: data, Config: slow})
 	if err := errors.Join(os.Remove(slow), syscall.Mkfifo(slow, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestAHookThatEndsWhileTheServerStartsLeavesNothingHalf(t *testing.T) {
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(said.String(), "may") {
 		t.Errorf("the hook that was ended: %v, %q; want a refusal", err, said.String())
 	}
-	allow(t, app.Paths{Data: data})                                             // the next server does not wait for the pipe
+	allow(t, datafolder.Paths{Data: data})                                      // the next server does not wait for the pipe
 	if _, err := held.WriteString(anyPort + "preset: balanced\n"); err != nil { // and the first goes on
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestAHookStartsOnlyWhatItsOwnerAllowed(t *testing.T) {
 		want  string
 	}{
 		"nobody allowed it": {func(t *testing.T, data string) {
-			if err := app.ForbidStart(app.Paths{Data: data}); err != nil {
+			if err := localserver.ForbidStart(datafolder.Paths{Data: data}); err != nil {
 				t.Fatal(err)
 			}
 		}, "allows no hook to start one"},
@@ -213,17 +214,17 @@ func TestAHookStartsOnlyWhatItsOwnerAllowed(t *testing.T) {
 			program := filepath.Join(data, "program")
 			writeFile(t, program, "#!/bin/sh\n")
 			chmod(t, program, 0o777)
-			if err := app.AllowStart(app.Paths{Data: data}, program, os.Getenv); err != nil {
+			if err := localserver.AllowStart(datafolder.Paths{Data: data}, program, os.Getenv); err != nil {
 				t.Fatal(err)
 			}
 		}, "is no program that only its owner can change"},
 		"the program is not named whole": {func(t *testing.T, data string) {
-			if err := app.AllowStart(app.Paths{Data: data}, "tidemark", os.Getenv); err != nil {
+			if err := localserver.AllowStart(datafolder.Paths{Data: data}, "tidemark", os.Getenv); err != nil {
 				t.Fatal(err)
 			}
 		}, "is no whole path"},
 		"the program is gone": {func(t *testing.T, data string) {
-			if err := app.AllowStart(app.Paths{Data: data}, filepath.Join(data, "gone"), os.Getenv); err != nil {
+			if err := localserver.AllowStart(datafolder.Paths{Data: data}, filepath.Join(data, "gone"), os.Getenv); err != nil {
 				t.Fatal(err)
 			}
 		}, "no such file"},
@@ -239,14 +240,14 @@ func TestAHookStartsOnlyWhatItsOwnerAllowed(t *testing.T) {
 		})
 	}
 	data := t.TempDir()
-	if err := app.AllowStart(app.Paths{Data: data, Store: "postgres://x/y"}, os.Args[0], os.Getenv); err == nil || app.MayStart(app.Paths{Data: data}) {
+	if err := localserver.AllowStart(datafolder.Paths{Data: data, Store: "postgres://x/y"}, os.Args[0], os.Getenv); err == nil || localserver.MayStart(datafolder.Paths{Data: data}) {
 		t.Error("a log that servers share: a server with another log would be started")
 	}
 	t.Setenv("SECRET_OF_MINE", "0123456789abcdef")
 	policy := filepath.Join(data, "other.yaml")
 	writeFile(t, policy, "channels: {webhook: {url: \"https://pager.example/x\", secret: \"${SECRET_OF_MINE}\"}}\n")
-	err := app.AllowStart(app.Paths{Data: data, Config: policy}, os.Args[0], os.Getenv)
-	if err == nil || !strings.Contains(err.Error(), "SECRET_OF_MINE") || app.MayStart(app.Paths{Data: data}) {
+	err := localserver.AllowStart(datafolder.Paths{Data: data, Config: policy}, os.Args[0], os.Getenv)
+	if err == nil || !strings.Contains(err.Error(), "SECRET_OF_MINE") || localserver.MayStart(datafolder.Paths{Data: data}) {
 		t.Errorf("a policy with a secret that such a server does not have: %v", err)
 	}
 }

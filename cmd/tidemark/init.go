@@ -15,7 +15,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/agents/install"
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
+	"github.com/tidemark/tidemark/internal/localserver"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/services"
 )
 
 type initFlags struct {
@@ -24,7 +28,7 @@ type initFlags struct {
 	purge, yes                bool
 	model                     string
 
-	first *app.Tokens // made by this run: what people's are is known here, and nowhere else
+	first *accounts.Tokens // made by this run: what people's are is known here, and nowhere else
 }
 
 func (e *env) initCommand() *cobra.Command {
@@ -132,7 +136,7 @@ func (e *env) firstKey(ctx context.Context, f *initFlags) error {
 
 // offerKey offers a passkey to whoever sits at the terminal, and reports whether they have one now. An answer that somebody piped in
 // was not meant for this.
-func (e *env) offerKey(ctx context.Context, tokens *app.Tokens) (bool, error) {
+func (e *env) offerKey(ctx context.Context, tokens *accounts.Tokens) (bool, error) {
 	if in, ok := e.in.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
 		return false, nil
 	}
@@ -154,13 +158,13 @@ func (e *env) offerKey(ctx context.Context, tokens *app.Tokens) (bool, error) {
 const keyWait = 3 * time.Minute
 
 // enrolFirst signs somebody in who has just started all this, and waits until they have enrolled a key.
-func (e *env) enrolFirst(ctx context.Context, tokens *app.Tokens) error {
+func (e *env) enrolFirst(ctx context.Context, tokens *accounts.Tokens) error {
 	c, err := e.findServer(ctx)
 	if err != nil {
 		return err
 	}
 	if c == nil {
-		return app.ErrNotRunning
+		return datafolder.ErrNotRunning
 	}
 	c.token, c.secret = tokens.Admin, nil
 	l, err := e.signIn(ctx, c, true)
@@ -205,7 +209,7 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	if err != nil {
 		return err
 	}
-	named, err := app.ModelNamed(p)
+	named, err := services.ModelNamed(p)
 	switch {
 	case err != nil:
 		return err
@@ -218,7 +222,7 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	case named:
 		return nil
 	}
-	offers := app.FindModels(ctx)
+	offers := services.FindModels(ctx)
 	if len(offers) == 0 {
 		e.printf("no model was found that could read your messages, so you will be asked more often (later: tidemark model)\n")
 		return nil
@@ -230,7 +234,7 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	}
 	for i := range offers {
 		o := &offers[i]
-		if app.ProveModel(ctx, p, o) != nil || o.Fault != "" {
+		if services.ProveModel(ctx, p, o) != nil || o.Fault != "" {
 			continue
 		}
 		if err := e.adoptModel(ctx, p, o, false); err != nil {
@@ -241,7 +245,7 @@ func (e *env) initModel(ctx context.Context, f *initFlags) error {
 	return nil
 }
 
-func offerNames(offers []app.ModelOffer) string {
+func offerNames(offers []services.ModelOffer) string {
 	var names []string
 	for i := range offers {
 		names = append(names, offers[i].Name)
@@ -297,7 +301,7 @@ func (e *env) initServer(ctx context.Context, f *initFlags) (bool, error) {
 	}
 	if c != nil {
 		e.printf("%s at %s already\n", e.ui.word("title", "a server runs"), c.base)
-		return app.MayStart(p), nil // as it was: whoever started it may not want that
+		return localserver.MayStart(p), nil // as it was: whoever started it may not want that
 	}
 	if err := e.firstTokens(p, f); err != nil {
 		return false, err
@@ -310,11 +314,11 @@ func (e *env) initServer(ctx context.Context, f *initFlags) (bool, error) {
 }
 
 // firstTokens makes the tokens, if there are none. Those of people are kept as hashes, and known to this process.
-func (e *env) firstTokens(p app.Paths, f *initFlags) error {
+func (e *env) firstTokens(p datafolder.Paths, f *initFlags) error {
 	if err := p.Create(); err != nil {
 		return err
 	}
-	tokens, made, err := app.LoadTokens(p.Tokens())
+	tokens, made, err := accounts.LoadTokens(p.Tokens())
 	if made {
 		f.first = &tokens
 	}
@@ -322,14 +326,14 @@ func (e *env) firstTokens(p app.Paths, f *initFlags) error {
 }
 
 // startServer has the system run it, or does so itself where the system cannot: then it reports true.
-func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, background bool) (bool, error) {
+func (e *env) startServer(ctx context.Context, p datafolder.Paths, s *localserver.Service, background bool) (bool, error) {
 	if !background {
 		path, err := s.Install(ctx)
 		if err == nil {
 			e.printf("%s %s\n", e.ui.word("title", "installed a service:"), path)
 			e.printKept(s)
-			_, err = app.WaitRunning(ctx, p, nil)
-			return false, errors.Join(err, app.ForbidStart(p))
+			_, err = localserver.WaitRunning(ctx, p, nil)
+			return false, errors.Join(err, localserver.ForbidStart(p))
 		}
 		e.printf("%s no service could be started here: %v\n", e.ui.word("warn", "note:"), cmp.Or(errors.Unwrap(err), err))
 		if err := s.Undo(); err != nil { // nobody would start it
@@ -340,12 +344,12 @@ func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, back
 	if s.Config != "" {
 		args = []string{"--config", s.Config}
 	}
-	r, err := app.Background(ctx, p, s.Program, args...)
+	r, err := localserver.Background(ctx, p, s.Program, args...)
 	if err != nil {
 		return false, err
 	}
 	p.Data, p.Config = s.Data, s.Config
-	if err := app.AllowStart(p, s.Program, os.Getenv); err != nil {
+	if err := localserver.AllowStart(p, s.Program, os.Getenv); err != nil {
 		e.printf("%s at %s, until this machine restarts\n", e.ui.word("title", "started a server"), r.URL)
 		e.printf("%s hooks will not start it again: %v\n", e.ui.word("warn", "note:"), err)
 		return false, nil
@@ -387,7 +391,7 @@ func (e *env) undoInit(ctx context.Context, f *initFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := app.ForbidStart(p); err != nil { // agents that run have their hooks until they end
+	if err := localserver.ForbidStart(p); err != nil { // agents that run have their hooks until they end
 		return err
 	}
 	if err := e.undoServer(ctx, p); err != nil {
@@ -401,10 +405,10 @@ func (e *env) undoInit(ctx context.Context, f *initFlags) error {
 }
 
 // undoServer stops the server that init or a hook started, and no other.
-func (e *env) undoServer(ctx context.Context, p app.Paths) error {
-	ours, err := app.StartedHere(p)
+func (e *env) undoServer(ctx context.Context, p datafolder.Paths) error {
+	ours, err := localserver.StartedHere(p)
 	switch {
-	case errors.Is(err, app.ErrNotRunning):
+	case errors.Is(err, datafolder.ErrNotRunning):
 		return nil
 	case err != nil:
 		return err
@@ -413,7 +417,7 @@ func (e *env) undoServer(ctx context.Context, p app.Paths) error {
 		e.printf(on, e.ui.word("warn", "note:"), p.Data)
 		return nil
 	}
-	if err := app.StopRunning(ctx, p); err != nil && !errors.Is(err, app.ErrNotRunning) {
+	if err := localserver.StopRunning(ctx, p); err != nil && !errors.Is(err, datafolder.ErrNotRunning) {
 		return err
 	}
 	e.printf("stopped the server\n")
@@ -421,7 +425,7 @@ func (e *env) undoServer(ctx context.Context, p app.Paths) error {
 }
 
 // purge deletes the data folder, once a person has said so, and empty folders that a service was put into.
-func (e *env) purge(ctx context.Context, p app.Paths, s *app.Service, yes bool) error {
+func (e *env) purge(ctx context.Context, p datafolder.Paths, s *localserver.Service, yes bool) error {
 	if !yes {
 		e.printf("delete %s, with the log, the policy, the tokens and the key by which the log is read? [y/N] ", p.Data)
 		ok, err := e.saysYes(ctx)
@@ -433,7 +437,7 @@ func (e *env) purge(ctx context.Context, p app.Paths, s *app.Service, yes bool) 
 			return nil
 		}
 	}
-	if err := app.Purge(ctx, p); err != nil {
+	if err := installation.Purge(ctx, p); err != nil {
 		return err
 	}
 	s.Sweep()

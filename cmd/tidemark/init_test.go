@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/localserver"
 )
 
 const anyPort = "server: {listen: \"127.0.0.1:0\"}\n"
@@ -41,8 +42,8 @@ func emptyHome(t *testing.T, programs map[string]string) (home, hook, data strin
 // command takes everything out again.
 func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 	home, hook, data := emptyHome(t, map[string]string{"claude": "echo '2.1.400 (Claude Code)'"})
-	paths := app.Paths{Data: data}
-	t.Cleanup(func() { _ = app.StopRunning(context.WithoutCancel(t.Context()), paths) })
+	paths := datafolder.Paths{Data: data}
+	t.Cleanup(func() { _ = localserver.StopRunning(context.WithoutCancel(t.Context()), paths) })
 
 	out, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data)
 	for _, want := range []string{
@@ -66,7 +67,7 @@ func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 		t.Errorf("the attack: %q, %q; want it blocked", out, errOut)
 	}
 	settings, err := os.ReadFile(filepath.Join(home, ".claude", "settings.json"))
-	if err != nil || !strings.Contains(string(settings), `"--start"`) || !app.MayStart(paths) {
+	if err != nil || !strings.Contains(string(settings), `"--start"`) || !localserver.MayStart(paths) {
 		t.Errorf("no service runs here, so hooks must start the server: %v\n%s", err, settings)
 	}
 	if out, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data); code != exitOK || !strings.Contains(out, "a server runs") || !strings.Contains(out, "nothing to change") || strings.Contains(out, "tm-") {
@@ -78,7 +79,7 @@ func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, ".claude")); err == nil {
 		t.Error("the agent's settings are still there")
 	}
-	if _, err := app.FindRunning(paths); err == nil || app.MayStart(paths) {
+	if _, err := datafolder.FindRunning(paths); err == nil || localserver.MayStart(paths) {
 		t.Error("the server still runs, or hooks may start it")
 	}
 	if err := os.Remove(filepath.Join(home, "bin", "claude")); err != nil {
@@ -101,7 +102,7 @@ func TestInitAsksAgentsAtOnce(t *testing.T) {
 		programs[name] = wait + "echo 9.8.7"
 	}
 	_, hook, data := emptyHome(t, programs)
-	t.Cleanup(func() { _ = app.StopRunning(context.WithoutCancel(t.Context()), app.Paths{Data: data}) })
+	t.Cleanup(func() { _ = localserver.StopRunning(context.WithoutCancel(t.Context()), datafolder.Paths{Data: data}) })
 	out, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data)
 	if code != exitOK || strings.Count(out, " 9.8.7\n") != len(all) || strings.Count(out, "the hook alone: blocked") != len(all) {
 		t.Errorf("exit %d, %s, %s; want the version of each and each blocked", code, out, errOut)

@@ -15,7 +15,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/settings"
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/localserver"
 )
 
 // installFlags are those of install and uninstall.
@@ -304,11 +305,11 @@ func (e *env) allowStart(w install.World) error {
 		return err
 	}
 	p.Data, p.Config = s.Data, s.Config
-	return app.AllowStart(p, s.Program, os.Getenv)
+	return localserver.AllowStart(p, s.Program, os.Getenv)
 }
 
 // showFirstTokens makes the tokens of people where somebody sees them, if there are none.
-func (e *env) showFirstTokens(p app.Paths) error {
+func (e *env) showFirstTokens(p datafolder.Paths) error {
 	var f initFlags
 	err := e.firstTokens(p, &f)
 	switch { // before anything can go wrong: they are made once

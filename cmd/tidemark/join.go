@@ -14,9 +14,9 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/afar"
 	"github.com/tidemark/tidemark/internal/base/serverproof"
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 func (e *env) joinCommand() *cobra.Command {
@@ -117,7 +117,7 @@ func (e *env) join(ctx context.Context, url, said string) error {
 }
 
 // unjoined refuses a data folder that has a server of its own, or another one's.
-func (e *env) unjoined(p app.Paths) error {
+func (e *env) unjoined(p datafolder.Paths) error {
 	away, err := afar.Read(p.Data)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (e *env) unjoined(p app.Paths) error {
 	if away != nil {
 		return fmt.Errorf("this machine has joined %s already, as %s (tidemark leave, then join again)", away.URL, away.Machine)
 	}
-	if r, err := app.FindRunning(p); err == nil {
+	if r, err := datafolder.FindRunning(p); err == nil {
 		return fmt.Errorf("a server of this machine's own runs at %s: stop it first (tidemark service remove, or end tidemark serve)",
 			r.URL)
 	}
@@ -133,7 +133,7 @@ func (e *env) unjoined(p app.Paths) error {
 }
 
 // remember writes down the server and the machine's token. Tokens of agents that a server of this machine gave are worth nothing there.
-func (e *env) remember(p app.Paths, way *afar.Server, token string) error {
+func (e *env) remember(p datafolder.Paths, way *afar.Server, token string) error {
 	for _, name := range install.Names() {
 		if err := os.Remove(shim.TokenFile(p.Data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("join: %w", err)
@@ -142,7 +142,7 @@ func (e *env) remember(p app.Paths, way *afar.Server, token string) error {
 	if err := p.Create(); err != nil {
 		return err
 	}
-	if err := writeSecret(shim.MachineToken(p.Data), token); err != nil {
+	if err := writeSecret(afar.TokenFile(p.Data), token); err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
 	if err := way.Write(p.Data); err != nil {
@@ -163,7 +163,7 @@ func (e *env) unjoin() error {
 	if away == nil {
 		return errors.New("leave: this machine has joined no server elsewhere")
 	}
-	gone := []string{shim.MachineToken(p.Data), afar.CertFile(p.Data)}
+	gone := []string{afar.TokenFile(p.Data), afar.CertFile(p.Data)}
 	for _, name := range install.Names() {
 		gone = append(gone, shim.TokenFile(p.Data, name))
 	}
@@ -255,8 +255,8 @@ func (e *env) elsewhere(ctx context.Context, away *afar.Server, token string, er
 }
 
 // awayClient leads to the server that this machine has joined; nil: it has joined none.
-func awayClient(p app.Paths) *http.Client {
-	away, token, err := app.JoinedTo(p)
+func awayClient(p datafolder.Paths) *http.Client {
+	away, token, err := datafolder.JoinedTo(p)
 	if err != nil || away == nil {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/afar"
 )
 
@@ -45,7 +44,7 @@ func TestAMachineJoinsFromTheCommandLine(t *testing.T) {
 	if _, errOut, code := command(t, "serve", "--data", laptop); code != exitUsage || !strings.Contains(errOut, "tidemark leave") {
 		t.Errorf("a server beside it: exit %d, %s", code, errOut)
 	}
-	for _, file := range []string{afar.File(laptop), shim.MachineToken(laptop)} {
+	for _, file := range []string{afar.File(laptop), afar.TokenFile(laptop)} {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", file, info, err)
 		}
@@ -57,7 +56,7 @@ func TestAMachineJoinsFromTheCommandLine(t *testing.T) {
 	if out, errOut, code := command(t, "leave", "--data", laptop); code != exitOK || !strings.Contains(out, "token revoke ana-laptop") {
 		t.Errorf("leave: exit %d, %s%s", code, out, errOut)
 	}
-	if _, err := os.Stat(shim.MachineToken(laptop)); err == nil {
+	if _, err := os.Stat(afar.TokenFile(laptop)); err == nil {
 		t.Error("the token is still there")
 	}
 	if away, err := afar.Read(laptop); away != nil || err != nil {

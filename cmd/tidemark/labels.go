@@ -18,8 +18,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/project"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -70,7 +70,7 @@ tidemark:labels).`,
 
 func (e *env) listLabels(ctx context.Context) error {
 	var all []engine.LabelView
-	err := e.withLog(ctx, func(log *app.Log) (err error) {
+	err := e.withLog(ctx, func(log *installation.Log) (err error) {
 		all, err = log.Monitor.Labels(ctx)
 		return err
 	})
@@ -101,7 +101,7 @@ func (e *env) clearBelow(ctx context.Context, folder string) error {
 		return fmt.Errorf("clear labels: %w", err)
 	}
 	var all []engine.LabelView
-	err = e.withLog(ctx, func(log *app.Log) (err error) {
+	err = e.withLog(ctx, func(log *installation.Log) (err error) {
 		all, err = log.Monitor.Labels(ctx)
 		return err
 	})
@@ -138,7 +138,7 @@ func (e *env) clearLabel(ctx context.Context, key string) error {
 			err = engine.ErrNotFound
 		}
 	} else {
-		err = e.withWritableLog(ctx, func(log *app.Log) error {
+		err = e.withWritableLog(ctx, func(log *installation.Log) error {
 			if err := log.Unproven(); err != nil {
 				return err
 			}
@@ -184,7 +184,7 @@ func (e *env) accept(agent, dir string) error {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	w, err := app.HomeWorld(p, "", dir)
+	w, err := install.HomeWorld(p, "", dir)
 	if err != nil {
 		return err
 	}

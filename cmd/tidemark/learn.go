@@ -9,14 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
+	"github.com/tidemark/tidemark/internal/policies"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
 // learnFlags are what the command was told.
 type learnFlags struct {
 	since    string
-	opts     app.LearnOptions
+	opts     policies.LearnOptions
 	yaml     bool
 	apply    bool
 	maxStops int
@@ -81,10 +83,10 @@ func (e *env) learn(ctx context.Context, f *learnFlags) error {
 	if err != nil {
 		return err
 	}
-	var lesson *app.Lesson
-	err = e.withLog(ctx, func(log *app.Log) error {
+	var lesson *policies.Lesson
+	err = e.withLog(ctx, func(log *installation.Log) error {
 		bar := newProgress(e.errOut, "reading")
-		lesson, err = log.Learn(ctx, p, f.opts, bar.step)
+		lesson, err = policies.Learn(ctx, log, p, f.opts, bar.step)
 		bar.done()
 		return err
 	})
@@ -97,23 +99,23 @@ func (e *env) learn(ctx context.Context, f *learnFlags) error {
 	case e.json:
 		return e.printJSON(lesson)
 	case f.yaml:
-		_, err := e.out.Write(app.Fragment(lesson.Proposals))
+		_, err := e.out.Write(policies.Fragment(lesson.Proposals))
 		return err
 	}
 	return e.showLesson(f, lesson)
 }
 
-func (e *env) applyLesson(p app.Paths, f *learnFlags, lesson *app.Lesson) error {
-	list := []app.Proposal{}
+func (e *env) applyLesson(p datafolder.Paths, f *learnFlags, lesson *policies.Lesson) error {
+	list := []policies.Proposal{}
 	for _, c := range lesson.Proposals {
 		if c.Backtest.Clean == 0 && c.Backtest.All <= f.maxStops {
 			list = append(list, c)
 		}
 	}
-	done := app.Applied{}
+	done := policies.Applied{}
 	if len(list) > 0 {
 		var err error
-		if done, err = app.Apply(p, lesson, list, time.Now()); err != nil {
+		if done, err = policies.Apply(p, lesson, list, time.Now()); err != nil {
 			return err
 		}
 	}
@@ -138,7 +140,7 @@ func (e *env) applyLesson(p app.Paths, f *learnFlags, lesson *app.Lesson) error 
 	return nil
 }
 
-func (e *env) showLesson(f *learnFlags, l *app.Lesson) error {
+func (e *env) showLesson(f *learnFlags, l *policies.Lesson) error {
 	if len(l.Agents) == 0 {
 		e.printf("no sessions to learn from yet\n")
 		return nil

@@ -27,6 +27,9 @@ import (
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/door"
 	"github.com/tidemark/tidemark/internal/box/outfit"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 func (e *env) llmCommand() *cobra.Command {
@@ -96,7 +99,7 @@ func (e *env) llmServer(ctx context.Context, listen string, upstreams map[string
 		return "", nil, err
 	}
 	if p, err := e.paths(); err == nil {
-		if away, token, err := app.JoinedTo(p); err == nil && away != nil {
+		if away, token, err := datafolder.JoinedTo(p); err == nil && away != nil {
 			return e.llmAway(away, token, listen, upstreams)
 		}
 	}
@@ -279,7 +282,7 @@ func (e *env) runWith(ctx context.Context, url string, command []string) error {
 func (e *env) whole(ctx context.Context, w *box.Want, agent string) (stop func() error, err error) {
 	listen := ""
 	if p, err := e.paths(); err == nil {
-		if away, _, err := app.JoinedTo(p); err != nil || away != nil {
+		if away, _, err := datafolder.JoinedTo(p); err != nil || away != nil {
 			const text = "this machine has joined another server: an agent that runs in a box as a whole needs one here " +
 				"(without a box: tidemark llm -- %s; with its commands in boxes: tidemark install %s)"
 			return nil, errors.Join(err, fmt.Errorf(text, agent, agent))
@@ -304,7 +307,7 @@ func (e *env) whole(ctx context.Context, w *box.Want, agent string) (stop func()
 	if err != nil {
 		return stop, err
 	}
-	tokens, _, err := app.LoadTokens(p.Tokens())
+	tokens, _, err := accounts.LoadTokens(p.Tokens())
 	if err != nil {
 		return stop, err
 	}
@@ -320,7 +323,7 @@ func (e *env) whole(ctx context.Context, w *box.Want, agent string) (stop func()
 	if o.Models, err = door.WantsToken(ctx, server, o.Transport); err != nil {
 		return stop, err
 	}
-	names, err := app.MCPReached(p)
+	names, err := load.MCPReached(p)
 	if err != nil {
 		return stop, err
 	}

@@ -14,7 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
@@ -60,20 +61,20 @@ under /mcp/NAME of the server.`,
 
 // relayMCP stands between the agent that started this and a server.
 func (e *env) relayMCP(ctx context.Context, name string, variables, command []string) error {
-	if !app.MCPName(name) {
+	if !load.MCPName(name) {
 		return fmt.Errorf("--name %q cannot be the name of a server: use letters, digits, dashes and single underscores", name)
 	}
 	p, err := e.paths()
 	if err != nil {
 		return err
 	}
-	cfg, _, err := app.ReadConfig(p.Config)
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return err
 	}
-	port := app.MCPPort(p)
+	port := judge.Running(p)
 	conn, err := judge.New(judge.Options{
-		Server: judge.Server{Name: name, Command: command}, Port: port, Pins: app.MCPPins(port),
+		Server: judge.Server{Name: name, Command: command}, Port: port, Pins: judge.RunningPins(port),
 		Origin:   judge.Origin{Env: os.Getenv, Owner: cfg.MCP.Sender == "owner"},
 		Patience: cfg.MCP.Wait, Elicit: cfg.MCP.Elicit != "never",
 		Logger: slog.New(slog.NewTextHandler(e.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -121,7 +122,7 @@ console. What changes again before it is accepted is not accepted.`,
 
 func (e *env) listServers(ctx context.Context) error {
 	var all []pins.ServerView
-	err := e.withLog(ctx, func(log *app.Log) (err error) {
+	err := e.withLog(ctx, func(log *installation.Log) (err error) {
 		all, err = log.Pins.Servers(ctx)
 		return err
 	})
@@ -166,7 +167,7 @@ func (e *env) hiddenOf(ctx context.Context, c *client, what string) (v pins.Revi
 		}
 		return v, c.call(ctx, http.MethodGet, path, nil, &v)
 	}
-	err = e.withLog(ctx, func(log *app.Log) (err error) {
+	err = e.withLog(ctx, func(log *installation.Log) (err error) {
 		v, err = log.Pins.Review(ctx, server, tool)
 		return err
 	})

@@ -15,6 +15,10 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	mcpwrap "github.com/tidemark/tidemark/internal/agents/wrap"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/mcp/oauth"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
@@ -66,7 +70,7 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 			return o, fmt.Errorf("find data folder: %w", err)
 		}
 	}
-	if url, _, err := app.Elsewhere(p); err != nil || url != "" {
+	if url, _, err := datafolder.Elsewhere(p); err != nil || url != "" {
 		return o, err
 	}
 	o.Gateway, err = gatewayAt(p)
@@ -74,23 +78,23 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 		return o, err
 	}
 	if install.Exists(p.Tokens()) {
-		tokens, _, err := app.LoadTokens(p.Tokens())
+		tokens, _, err := accounts.LoadTokens(p.Tokens())
 		if err != nil {
 			return o, err
 		}
 		o.Token = tokens.Agent
 	}
-	o.Taken, err = app.MCPNames(p)
+	o.Taken, err = load.MCPNames(p)
 	return o, err
 }
 
 // gatewayAt is where the server listens, or would.
-func gatewayAt(p app.Paths) (string, error) {
-	r, err := app.FindRunning(p)
-	if err == nil || !errors.Is(err, app.ErrNotRunning) {
+func gatewayAt(p datafolder.Paths) (string, error) {
+	r, err := datafolder.FindRunning(p)
+	if err == nil || !errors.Is(err, datafolder.ErrNotRunning) {
 		return r.URL, err
 	}
-	cfg, _, err := app.ReadConfig(p.Config)
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return "", err
 	}
@@ -249,14 +253,14 @@ is asked by this program, which works only where it asks nobody.`,
 }
 
 // serverAt is the address that is meant by a flag, or by what was named.
-func (f *visitFlags) serverAt(p app.Paths, what string) (string, error) {
+func (f *visitFlags) serverAt(p datafolder.Paths, what string) (string, error) {
 	switch {
 	case f.url != "":
 		return f.url, nil
 	case strings.Contains(what, "://"):
 		return what, nil
 	}
-	return app.MCPServerURL(p, what)
+	return load.MCPServerURL(p, what)
 }
 
 func (e *env) logout(ctx context.Context, f *visitFlags, what string) error {
@@ -268,7 +272,7 @@ func (e *env) logout(ctx context.Context, f *visitFlags, what string) error {
 	if err != nil {
 		return err
 	}
-	had, err := app.ForgetMCP(ctx, p, address)
+	had, err := oauth.ForgetServer(ctx, p, address)
 	if err != nil {
 		return err
 	}
@@ -292,7 +296,7 @@ func (e *env) visit(ctx context.Context, f *visitFlags, what string, keep bool) 
 	if err != nil {
 		return err
 	}
-	v := app.Visit{Server: address, ClientID: f.client, Keep: keep, Call: f.call}
+	v := oauth.Visit{Server: address, ClientID: f.client, Keep: keep, Call: f.call}
 	if f.secret {
 		if v.ClientSecret, err = e.line(ctx, maxSecret); err != nil {
 			return fmt.Errorf("read secret: %w", err)
@@ -301,7 +305,7 @@ func (e *env) visit(ctx context.Context, f *visitFlags, what string, keep bool) 
 	if !f.quiet {
 		v.Show = e.showLogin
 	}
-	found, err := app.VisitMCP(ctx, p, v)
+	found, err := oauth.VisitServer(ctx, p, v)
 	if err != nil {
 		return err
 	}

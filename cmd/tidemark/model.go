@@ -15,8 +15,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -63,8 +64,8 @@ func (e *env) showModel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(s.Parts, func(p app.Part) bool { return p.Name == "reader" || p.Name == "auditor" })
-	offers := app.FindModels(ctx)
+	i := slices.IndexFunc(s.Parts, func(p services.Part) bool { return p.Name == "reader" || p.Name == "auditor" })
+	offers := services.FindModels(ctx)
 	if e.json {
 		out := map[string]any{"reader": nil, "offers": offers}
 		if i >= 0 {
@@ -88,8 +89,8 @@ func (e *env) showModel(ctx context.Context) error {
 }
 
 // lentParts are the models that are not the server's own: those of agents' programs, and clients' upstreams.
-func lentParts(parts []app.Part) []app.Part {
-	return slices.DeleteFunc(slices.Clone(parts), func(p app.Part) bool { return !strings.HasPrefix(p.Name, "reader: ") })
+func lentParts(parts []services.Part) []services.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p services.Part) bool { return !strings.HasPrefix(p.Name, "reader: ") })
 }
 
 // printFigures says what it cost, and how often it was there in time.
@@ -115,7 +116,7 @@ func bound(most int) string {
 	return fmt.Sprintf(" of %d", most)
 }
 
-func (e *env) printOffers(offers []app.ModelOffer) {
+func (e *env) printOffers(offers []services.ModelOffer) {
 	if len(offers) == 0 {
 		e.printf("in reach: nothing (a key of a service in the environment, a server such as Ollama, the program of an agent would be)\n")
 		return
@@ -149,8 +150,8 @@ func (e *env) useModel(ctx context.Context, name, model string, yes bool) error 
 	if err != nil {
 		return err
 	}
-	offers := app.FindModels(ctx)
-	i := slices.IndexFunc(offers, func(o app.ModelOffer) bool { return o.Name == name })
+	offers := services.FindModels(ctx)
+	i := slices.IndexFunc(offers, func(o services.ModelOffer) bool { return o.Name == name })
 	if i < 0 {
 		return fmt.Errorf("model: %q is not in reach (tidemark model lists what is)", name)
 	}
@@ -163,10 +164,10 @@ func (e *env) useModel(ctx context.Context, name, model string, yes bool) error 
 }
 
 // adoptModel tries an offer where nothing leaves, asks, makes one real request, and writes it down: in this order.
-func (e *env) adoptModel(ctx context.Context, p app.Paths, o *app.ModelOffer, yes bool) error {
+func (e *env) adoptModel(ctx context.Context, p datafolder.Paths, o *services.ModelOffer, yes bool) error {
 	if o.Kind == "program" && o.Version == "" {
 		e.printf("trying %s on a scripted model of this machine …\n", o.Title)
-		if err := app.ProveModel(ctx, p, o); err != nil && o.Fault == "" {
+		if err := services.ProveModel(ctx, p, o); err != nil && o.Fault == "" {
 			return err
 		}
 	}
@@ -185,11 +186,11 @@ func (e *env) adoptModel(ctx context.Context, p app.Paths, o *app.ModelOffer, ye
 		e.printf("no model reads; tidemark model use %s asks again\n", o.Name)
 		return nil
 	}
-	t, err := app.TryModel(ctx, p, o, app.Trying{Words: "Remind me to water the plants", Tools: e.trialTools()})
+	t, err := services.TryModel(ctx, p, o, services.Trying{Words: "Remind me to water the plants", Tools: e.trialTools()})
 	if err != nil {
 		return fmt.Errorf("model: one real request failed, so nothing was written: %w", err)
 	}
-	file, err := app.UseModel(p, o, o.Model)
+	file, err := services.UseModel(p, o, o.Model)
 	if err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (e *env) declineModel() error {
 	if err != nil {
 		return err
 	}
-	file, err := app.DeclineModel(p)
+	file, err := services.DeclineModel(p)
 	if err == nil {
 		e.printf("no model reads from the next start of the server on (%s)\n", file)
 	}
@@ -272,9 +273,9 @@ func (e *env) tryModel(ctx context.Context, words, tools, record string) error {
 		if err != nil {
 			return fmt.Errorf("model try: %w", err)
 		}
-		offered = app.Signatures(list)
+		offered = services.Signatures(list)
 	}
-	t, err := app.TryModel(ctx, p, nil, app.Trying{Words: words, Tools: offered, Record: record})
+	t, err := services.TryModel(ctx, p, nil, services.Trying{Words: words, Tools: offered, Record: record})
 	if err != nil {
 		return fmt.Errorf("model try: %w", err)
 	}
@@ -297,11 +298,11 @@ func (e *env) trialTools() []intent.Signature {
 			list = append(list, d)
 		}
 	}
-	return app.Signatures(list)
+	return services.Signatures(list)
 }
 
 // printUnderstood prints what a model understood, a line for each item and each of its arguments.
-func (e *env) printUnderstood(t *app.ModelTrial) {
+func (e *env) printUnderstood(t *services.ModelTrial) {
 	c := &t.Contract
 	e.printf("%s %s, %.1f s\n", e.ui.word("title", "read by"), t.Model, float64(t.TookMs)/1000)
 	for _, i := range c.Items {

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/localserver"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 )
 
@@ -30,7 +32,7 @@ func claudeHome(t *testing.T, how string) (hook, data string) {
 		t.Setenv(key, "")
 	}
 	_, hook, data = emptyHome(t, map[string]string{"claude": "HEADLESS_FAKE=" + how + " HEADLESS_ANSWER='" + answer + "' exec " + os.Args[0] + ` "$@"`})
-	t.Cleanup(func() { _ = app.StopRunning(context.WithoutCancel(t.Context()), app.Paths{Data: data}) })
+	t.Cleanup(func() { _ = localserver.StopRunning(context.WithoutCancel(t.Context()), datafolder.Paths{Data: data}) })
 	return hook, data
 }
 
@@ -78,7 +80,7 @@ func TestInitOffersTheAgentsOwnProgram(t *testing.T) {
 	if out, code = typed(t, "", "init", "--background", "--hook", hook, "--data", data); code != exitOK || strings.Contains(out, "[y/N]") {
 		t.Errorf("again: exit %d\n%s", code, out)
 	}
-	if err := app.StopRunning(t.Context(), app.Paths{Data: data}); err != nil { // with the program that waits for the next message
+	if err := localserver.StopRunning(t.Context(), datafolder.Paths{Data: data}); err != nil { // with the program that waits for the next message
 		t.Fatal(err)
 	}
 	left := []os.DirEntry{nil}
@@ -140,8 +142,8 @@ func TestModelWithoutAny(t *testing.T) {
 		t.Errorf("exit %d, %s", code, out)
 	}
 	var shown struct {
-		Reader any              `json:"reader"`
-		Offers []app.ModelOffer `json:"offers"`
+		Reader any                   `json:"reader"`
+		Offers []services.ModelOffer `json:"offers"`
 	}
 	if out, _ := typed(t, "", "model", "--json", "--data", data); json.Unmarshal([]byte(out), &shown) != nil || shown.Reader != nil || len(shown.Offers) == 0 {
 		t.Errorf("%s", out)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/people/policyfile"
+	"github.com/tidemark/tidemark/internal/policies"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/renamed"
 	"github.com/tidemark/tidemark/internal/reports/report"
@@ -377,7 +377,7 @@ func (e *env) writePolicy(ctx context.Context, words, out, record string) error 
 	if err != nil {
 		return fmt.Errorf(what, err)
 	}
-	x, err := app.ProposePolicy(ctx, p, words, tools, record)
+	x, err := policies.ProposePolicy(ctx, p, words, tools, record)
 	if err != nil {
 		return fmt.Errorf(what, err)
 	}
@@ -419,7 +419,7 @@ func toolsSeen(ctx context.Context, c *client) (names []string, err error) {
 	return names, err
 }
 
-func (e *env) printProposal(x *app.Proposed, found *policyfile.Comparison, out string) {
+func (e *env) printProposal(x *policies.Proposed, found *policyfile.Comparison, out string) {
 	e.printf("%s by %s; nothing is saved\n", e.ui.word("title", "a proposal"), report.Line(x.Model))
 	for _, line := range x.Loosens {
 		e.printf("  %s %s\n", e.ui.word("bad", "LOOSER"), report.Line(line))

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/policy"
@@ -163,7 +163,7 @@ func sessionHosts() map[replay.Format]replay.Host {
 }
 
 func readPolicy(path string) (*policy.Set, error) {
-	cfg, _, err := app.ReadConfig(path)
+	cfg, _, err := load.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/internal/store"
 )
@@ -132,7 +132,7 @@ func (e *env) logTranscripts(ctx context.Context) (*transcripts, error) {
 	}}, nil
 }
 
-func logUnit(ctx context.Context, log *app.Log, name string) (replay.Unit, error) {
+func logUnit(ctx context.Context, log *installation.Log, name string) (replay.Unit, error) {
 	run, err := replay.FromLog(name, log.Load(ctx, name, 0), log.Monitor.Arguments)
 	if err != nil {
 		return replay.Unit{}, fmt.Errorf("session %q: %w", name, err)

@@ -15,9 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/plugins/compliance"
 	"github.com/tidemark/tidemark/internal/plugins/cost"
 	"github.com/tidemark/tidemark/internal/plugins/experiment"
@@ -46,7 +48,7 @@ three days, and to whole days (UTC) before.`,
 				}
 				opts.Since = time.Now().Add(-d)
 			}
-			return e.withLog(cmd.Context(), func(log *app.Log) error { return e.showReport(cmd, log, opts) })
+			return e.withLog(cmd.Context(), func(log *installation.Log) error { return e.showReport(cmd, log, opts) })
 		},
 	}
 	cmd.Flags().StringVar(&since, "since", "", "only the last so long, e.g. 7d or 168h (default: the whole log)")
@@ -55,7 +57,7 @@ three days, and to whole days (UTC) before.`,
 	return cmd
 }
 
-func (e *env) showReport(cmd *cobra.Command, log *app.Log, opts report.Options) error {
+func (e *env) showReport(cmd *cobra.Command, log *installation.Log, opts report.Options) error {
 	bar := newProgress(e.errOut, "reading")
 	r, err := log.Report(cmd.Context(), opts, bar.step)
 	bar.done()
@@ -109,7 +111,7 @@ commands read what they left behind. They need no server.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&since, "since", "30d", "only the last so long, e.g. 7d or 168h")
-	sub := func(use, short string, run func(ctx context.Context, p app.Paths, from time.Time) error) *cobra.Command {
+	sub := func(use, short string, run func(ctx context.Context, p datafolder.Paths, from time.Time) error) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := span(since)
 			if err != nil || d <= 0 {
@@ -124,7 +126,7 @@ commands read what they left behind. They need no server.`,
 	}
 	var session string
 	record := sub("record", "Who did what, and why it was allowed: the compliance record with the monitor's reasons, as lines of JSON",
-		func(ctx context.Context, p app.Paths, from time.Time) error {
+		func(ctx context.Context, p datafolder.Paths, from time.Time) error {
 			return e.exportRecord(ctx, p, from, session)
 		})
 	record.Flags().StringVar(&session, "session", "", "only this session")
@@ -146,7 +148,7 @@ type costRow struct {
 	Estimated int     `json:"estimated"` // calls whose input nobody counted
 }
 
-func (e *env) showCost(_ context.Context, p app.Paths, from time.Time) error {
+func (e *env) showCost(_ context.Context, p datafolder.Paths, from time.Time) error {
 	rows := map[[2]string]*costRow{}
 	for c, err := range cost.Entries(p.Cost(), from.UTC().Format(time.DateOnly)) {
 		if err != nil {
@@ -182,7 +184,7 @@ func (e *env) showCost(_ context.Context, p app.Paths, from time.Time) error {
 }
 
 // events are the log's, from a time on.
-func events(ctx context.Context, log *app.Log, from time.Time, session string) iter.Seq2[store.Entry, error] {
+func events(ctx context.Context, log *installation.Log, from time.Time, session string) iter.Seq2[store.Entry, error] {
 	return func(yield func(store.Entry, error) bool) {
 		q := store.EntryQuery{Session: session, Limit: store.MaxLimit}
 		for {
@@ -204,8 +206,8 @@ func events(ctx context.Context, log *app.Log, from time.Time, session string) i
 	}
 }
 
-func (e *env) exportRecord(ctx context.Context, p app.Paths, from time.Time, session string) error {
-	return e.withLog(ctx, func(log *app.Log) error {
+func (e *env) exportRecord(ctx context.Context, p datafolder.Paths, from time.Time, session string) error {
+	return e.withLog(ctx, func(log *installation.Log) error {
 		reasons := func(yield func(compliance.Line, error) bool) {
 			for entry, err := range events(ctx, log, from, session) {
 				line, ok := compliance.Why(entry.Record)
@@ -231,8 +233,8 @@ func (e *env) exportRecord(ctx context.Context, p app.Paths, from time.Time, ses
 	})
 }
 
-func (e *env) showExperiment(ctx context.Context, p app.Paths, from time.Time) error {
-	cfg, _, err := app.ReadConfig(p.Config)
+func (e *env) showExperiment(ctx context.Context, p datafolder.Paths, from time.Time) error {
+	cfg, _, err := load.Read(p.Config)
 	if err != nil {
 		return err
 	}
@@ -245,7 +247,7 @@ func (e *env) showExperiment(ctx context.Context, p app.Paths, from time.Time) e
 		return errors.New("plugins: the policy file has no plugins.experiment and no shadow: nothing is compared")
 	}
 	r := experiment.NewReport(x)
-	err = e.withLog(ctx, func(log *app.Log) error {
+	err = e.withLog(ctx, func(log *installation.Log) error {
 		for entry, err := range events(ctx, log, from, "") {
 			if err != nil {
 				return err

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/store/retention"
 )
@@ -48,7 +48,7 @@ sealed there: their id, or provider:id.`,
 			r.Now, r.By = time.Now(), cmp.Or(r.By, caller())
 			progress := newProgress(e.errOut, "pruning")
 			r.Progress = progress.step
-			out, err := app.Prune(cmd.Context(), p, r)
+			out, err := installation.Prune(cmd.Context(), p, r)
 			progress.done()
 			return e.printPruned(out, err, r.Person)
 		},
@@ -185,7 +185,7 @@ server, until it is released. Each is a record of the log.`,
 			if err != nil {
 				return err
 			}
-			holds, err := app.Holds(cmd.Context(), p)
+			holds, err := installation.Holds(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func (e *env) holdChange(name, short string, ended bool) *cobra.Command {
 				return err
 			}
 			h.By = cmp.Or(h.By, caller())
-			if err := app.SetHold(cmd.Context(), p, h); err != nil {
+			if err := installation.SetHold(cmd.Context(), p, h); err != nil {
 				return err
 			}
 			if e.json {
@@ -258,11 +258,11 @@ is not exported, nor are keys and codes. A server may run beside it.`,
 				return fmt.Errorf("export: it is written as jsonl, not as %q; Parquet is made of that: "+
 					"tidemark log export | tidemark-parquet --out FILE (docs/contrib.md)", format)
 			}
-			return e.withLog(cmd.Context(), func(log *app.Log) error {
+			return e.withLog(cmd.Context(), func(log *installation.Log) error {
 				filter := f.filter()
 				progress := newProgress(e.errOut, "exporting")
-				to := app.ExportTo{File: file, Out: e.out, Progress: progress.step}
-				n, err := app.Export(cmd.Context(), log, &filter, to)
+				to := installation.ExportTo{File: file, Out: e.out, Progress: progress.step}
+				n, err := installation.Export(cmd.Context(), log, &filter, to)
 				progress.done()
 				if err != nil || file == "" {
 					return err

@@ -15,8 +15,12 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
 )
 
 // Exit codes. Scripts rely on them.
@@ -84,7 +88,7 @@ func (e *env) report(err error) {
 			return
 		}
 	}
-	var bad *app.ConfigError
+	var bad *load.Error
 	if errors.As(err, &bad) {
 		fmt.Fprint(e.errOut, newUI(e.errOut).faults(bad.Rendered))
 		return
@@ -223,12 +227,12 @@ func someAgents(_ *cobra.Command, names []string) error {
 	return nil
 }
 
-func (e *env) paths() (app.Paths, error) {
+func (e *env) paths() (datafolder.Paths, error) {
 	p, err := app.FindPaths(e.data, e.config)
 	if err != nil {
 		return p, err
 	}
-	p.Store, err = app.FindStore(e.store)
+	p.Store, err = installation.FindStore(e.store)
 	return p, err
 }
 
@@ -245,16 +249,16 @@ func (e *env) printJSON(v any) error {
 func (e *env) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
 
 // openLog opens the log for a command that only looks.
-func (e *env) openLog(ctx context.Context) (*app.Log, error) {
+func (e *env) openLog(ctx context.Context) (*installation.Log, error) {
 	p, err := e.paths()
 	if err != nil {
 		return nil, err
 	}
-	return app.OpenLog(ctx, p)
+	return installation.OpenLog(ctx, p)
 }
 
 // withLog runs step on the log and closes it.
-func (e *env) withLog(ctx context.Context, step func(*app.Log) error) error {
+func (e *env) withLog(ctx context.Context, step func(*installation.Log) error) error {
 	log, err := e.openLog(ctx)
 	if err != nil {
 		return err
@@ -281,7 +285,7 @@ func (e *env) versionCommand() *cobra.Command {
 }
 
 func (e *env) printVersion() error {
-	v := app.Version()
+	v := build.Version()
 	if e.json {
 		return e.printJSON(map[string]string{"version": v})
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/broker"
@@ -28,6 +27,8 @@ import (
 	"github.com/tidemark/tidemark/internal/box/keeper"
 	"github.com/tidemark/tidemark/internal/box/outfit"
 	"github.com/tidemark/tidemark/internal/box/snapshot"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // boxed is how tidemark run was called.
@@ -325,14 +326,14 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 		e.report(err) // what is too old stays a while longer
 	}
 	monitor := &keeper.Monitor{Way: func(string, string) *http.Client { return awayClient(p) }, Find: func() (string, string, error) {
-		if url, token, err := app.Elsewhere(p); err != nil || url != "" {
+		if url, token, err := datafolder.Elsewhere(p); err != nil || url != "" {
 			return url, token, err
 		}
-		r, err := app.FindRunning(p)
+		r, err := datafolder.FindRunning(p)
 		if err != nil {
 			return "", "", err
 		}
-		tokens, _, err := app.LoadTokens(p.Tokens())
+		tokens, _, err := accounts.LoadTokens(p.Tokens())
 		return r.URL, tokens.Agent, err
 	}}
 	k, err := keeper.New(keeper.Options{
@@ -361,8 +362,8 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 
 // monitorsPorts is the port at which the monitor of a data folder listens: no box reaches it, whatever a policy says. Where none
 // runs no ticket is redeemed, and no box is made.
-func monitorsPorts(p app.Paths) []int {
-	r, err := app.FindRunning(p)
+func monitorsPorts(p datafolder.Paths) []int {
+	r, err := datafolder.FindRunning(p)
 	if err != nil {
 		return nil
 	}

@@ -15,6 +15,11 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/memlimit"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
+	"github.com/tidemark/tidemark/internal/localserver"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/services"
 )
 
 type serveFlags struct {
@@ -62,7 +67,7 @@ func (e *env) serve(ctx context.Context, f *serveFlags) error {
 		e.printf("starting on %s\n", p.Data)
 	}
 	a, err := app.New(ctx, app.Options{Paths: p, Listen: f.listen, Plain: f.plain, Logger: logger})
-	if f.unless && errors.Is(err, app.ErrInUse) {
+	if f.unless && errors.Is(err, datafolder.ErrInUse) {
 		e.printf("%v\n", err)
 		return nil
 	}
@@ -74,7 +79,7 @@ func (e *env) serve(ctx context.Context, f *serveFlags) error {
 		return errors.Join(err, a.Stop(ctx))
 	}
 	if f.unless {
-		if err := app.NoteStarted(p); err != nil {
+		if err := localserver.NoteStarted(p); err != nil {
 			logger.Warn("tidemark init --undo will not stop this server", "error", err)
 		}
 	}
@@ -103,15 +108,15 @@ func (e *env) serve(ctx context.Context, f *serveFlags) error {
 }
 
 // greet says where the server is, and the tokens the first time.
-func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, show bool) error {
+func (e *env) greet(ctx context.Context, p datafolder.Paths, a *app.App, url string, show bool) error {
 	if e.json {
 		type first struct {
-			URL    string      `json:"url"`
-			Data   string      `json:"data"`
-			Config string      `json:"config,omitempty"`
-			Policy string      `json:"policy"`
-			Parts  []app.Part  `json:"parts"`
-			Tokens *app.Tokens `json:"tokens,omitempty"`
+			URL    string           `json:"url"`
+			Data   string           `json:"data"`
+			Config string           `json:"config,omitempty"`
+			Policy string           `json:"policy"`
+			Parts  []services.Part  `json:"parts"`
+			Tokens *accounts.Tokens `json:"tokens,omitempty"`
 		}
 		f := first{URL: url, Data: p.Data, Config: p.Config, Policy: a.Monitor.Policy().Version(), Parts: a.Status(ctx)}
 		if a.NewTokens && show {
@@ -125,7 +130,7 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, sh
 	}
 	e.printf("data in %s\n", p.Data)
 	if p.Store != "" {
-		e.printf("log in %s, which other servers may share\n", app.StoreName(p.Store))
+		e.printf("log in %s, which other servers may share\n", installation.StoreName(p.Store))
 	}
 	if p.Config != "" {
 		e.printf("policy %s (preset %s, version %s)\n", p.Config, a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // server is the program itself, running as a process of its own.
@@ -24,7 +24,7 @@ type server struct {
 	*client
 	cmd    *exec.Cmd
 	data   string
-	tokens app.Tokens
+	tokens accounts.Tokens
 	first  string // what it printed until it was ready
 }
 
@@ -68,17 +68,17 @@ func startServer(t *testing.T, data string, args ...string) *server {
 var handedOut sync.Map
 
 // tokensOf makes the tokens of a data folder before its server does, or remembers them.
-func tokensOf(t testing.TB, data string) app.Tokens {
+func tokensOf(t testing.TB, data string) accounts.Tokens {
 	t.Helper()
 	if known, ok := handedOut.Load(data); ok {
-		if tokens, ok := known.(app.Tokens); ok && exists(filepath.Join(data, "tokens.json")) {
+		if tokens, ok := known.(accounts.Tokens); ok && exists(filepath.Join(data, "tokens.json")) {
 			return tokens
 		}
 	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	tokens, _, err := app.LoadTokens(filepath.Join(data, "tokens.json"))
+	tokens, _, err := accounts.LoadTokens(filepath.Join(data, "tokens.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func command(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	in := ""
 	if i := slices.Index(args, "--data"); i >= 0 && i+1 < len(args) {
 		if known, ok := handedOut.Load(args[i+1]); ok {
-			if tokens, ok := known.(app.Tokens); ok {
+			if tokens, ok := known.(accounts.Tokens); ok {
 				in, args = tokens.Admin, append([]string{"--token-stdin"}, args...)
 			}
 		}
@@ -278,7 +278,7 @@ func TestTokensAreShownOnce(t *testing.T) {
 	first := startServer(t, data)
 	raw, err := os.ReadFile(filepath.Join(data, "tokens.json"))
 	for _, secret := range []string{first.tokens.Owner, first.tokens.Approver, first.tokens.Admin} {
-		if err != nil || secret == "" || app.Hashed(secret) || strings.Contains(string(raw), secret) {
+		if err != nil || secret == "" || accounts.Hashed(secret) || strings.Contains(string(raw), secret) {
 			t.Errorf("tokens.json holds %q (%v):\n%s", secret, err, raw)
 		}
 	}

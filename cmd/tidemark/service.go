@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/localserver"
 )
 
 func (e *env) serviceCommand() *cobra.Command {
@@ -53,12 +53,12 @@ Tokens are not shown by a service: tidemark token new makes those of people.`,
 }
 
 // service is that of this program and data folder.
-func (e *env) service() (*app.Service, error) {
+func (e *env) service() (*localserver.Service, error) {
 	p, err := e.paths()
 	if err != nil {
 		return nil, err
 	}
-	s := &app.Service{System: runtime.GOOS, UID: os.Getuid(), Data: p.Data, Config: e.config}
+	s := &localserver.Service{System: runtime.GOOS, UID: os.Getuid(), Data: p.Data, Config: e.config}
 	if s.Home, err = os.UserHomeDir(); err != nil {
 		return nil, fmt.Errorf("find home folder: %w", err)
 	}
@@ -77,7 +77,7 @@ func (e *env) service() (*app.Service, error) {
 }
 
 // printKept says where a definition is that somebody had changed.
-func (e *env) printKept(s *app.Service) {
+func (e *env) printKept(s *localserver.Service) {
 	if s.Kept != "" {
 		e.printf("%s the definition that was there was another one, and is kept: %s\n", e.ui.word("warn", "note:"), s.Kept)
 	}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/draw"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/graph"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
 	"github.com/tidemark/tidemark/internal/store"
@@ -31,7 +31,7 @@ func (e *env) sessionsCommand() *cobra.Command {
 		Short: "List sessions, or show one",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.withLog(cmd.Context(), func(log *app.Log) error {
+			return e.withLog(cmd.Context(), func(log *installation.Log) error {
 				if len(args) == 1 {
 					v, err := log.Monitor.View(cmd.Context(), args[0])
 					if err != nil {
@@ -56,7 +56,7 @@ func (e *env) sessionsCommand() *cobra.Command {
 	return cmd
 }
 
-func (e *env) listSessions(cmd *cobra.Command, log *app.Log, q store.SessionQuery) error {
+func (e *env) listSessions(cmd *cobra.Command, log *installation.Log, q store.SessionQuery) error {
 	rows, err := log.Sessions(cmd.Context(), q)
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
@@ -91,7 +91,7 @@ func (e *env) listSessions(cmd *cobra.Command, log *app.Log, q store.SessionQuer
 const maxCallsShown = 20
 
 // latestCalls are the last calls of a session and the answers about them, and how many there are before them.
-func latestCalls(ctx context.Context, log *app.Log, name string) (out []timeline.Step, earlier int, err error) {
+func latestCalls(ctx context.Context, log *installation.Log, name string) (out []timeline.Step, earlier int, err error) {
 	out = []timeline.Step{}
 	for s, err := range timeline.Of(log.Monitor.Events(ctx, name)) {
 		if err != nil {
@@ -210,7 +210,7 @@ func (e *env) resetCommand() *cobra.Command {
 				path := "/v1/sessions/" + url.PathEscape(args[0]) + "/reset-trust"
 				err = c.call(cmd.Context(), http.MethodPost, path, map[string]any{"branch": branch}, nil)
 			} else {
-				err = e.withWritableLog(cmd.Context(), func(log *app.Log) error {
+				err = e.withWritableLog(cmd.Context(), func(log *installation.Log) error {
 					if err := log.Unproven(); err != nil {
 						return err
 					}
@@ -245,7 +245,7 @@ Where no server runs on the data folder it holds from the next start.`,
 			var out struct {
 				Stopped *event.Stopped `json:"stopped"`
 			}
-			err := e.atServer(cmd.Context(), "/v1/stop", map[string]any{"reason": reason}, &out, func(log *app.Log) (err error) {
+			err := e.atServer(cmd.Context(), "/v1/stop", map[string]any{"reason": reason}, &out, func(log *installation.Log) (err error) {
 				out.Stopped, err = log.Monitor.Stop(cmd.Context(), reason, whoami(), "cli")
 				return err
 			})
@@ -269,7 +269,7 @@ func (e *env) resumeCommand() *cobra.Command {
 		Short: "Let calls be judged again after tidemark stop-all",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := e.atServer(cmd.Context(), "/v1/resume", nil, nil, func(log *app.Log) error {
+			err := e.atServer(cmd.Context(), "/v1/resume", nil, nil, func(log *installation.Log) error {
 				if err := log.Unproven(); err != nil {
 					return err
 				}
@@ -288,7 +288,7 @@ func (e *env) resumeCommand() *cobra.Command {
 }
 
 // atServer posts to the running server, or does the same to the log where none runs.
-func (e *env) atServer(ctx context.Context, path string, body, out any, alone func(*app.Log) error) error {
+func (e *env) atServer(ctx context.Context, path string, body, out any, alone func(*installation.Log) error) error {
 	c, err := e.findServer(ctx)
 	if err != nil {
 		return err
@@ -310,7 +310,7 @@ func (e *env) graphCommand() *cobra.Command {
 			if e.json {
 				format = "json"
 			}
-			return e.withLog(cmd.Context(), func(log *app.Log) error {
+			return e.withLog(cmd.Context(), func(log *installation.Log) error {
 				g, err := findGraph(cmd.Context(), log, args)
 				if err != nil {
 					return err
@@ -325,7 +325,7 @@ func (e *env) graphCommand() *cobra.Command {
 	return cmd
 }
 
-func findGraph(ctx context.Context, log *app.Log, args []string) (*graph.Graph, error) {
+func findGraph(ctx context.Context, log *installation.Log, args []string) (*graph.Graph, error) {
 	var session, turn string
 	if len(args) > 0 {
 		session = args[0]

@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/diagnosis"
+	"github.com/tidemark/tidemark/internal/policies"
+	"github.com/tidemark/tidemark/internal/services"
 )
 
 func (e *env) statusCommand() *cobra.Command {
@@ -40,8 +42,8 @@ func (e *env) status(ctx context.Context) error {
 	if err != nil {
 		e.report(err) // the rest is known all the same
 	}
-	lost := app.Lost(app.Facts{
-		Model: app.HasModel(s.Parts), Box: e.boxHere(), Remote: running && !app.OnThisMachine(at), System: runtime.GOOS,
+	lost := diagnosis.Lost(diagnosis.Facts{
+		Model: services.HasModel(s.Parts), Box: e.boxHere(), Remote: running && !diagnosis.OnThisMachine(at), System: runtime.GOOS,
 	})
 	if e.json {
 		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes, "lost": lost}
@@ -116,7 +118,7 @@ func (e *env) boxHere() string {
 }
 
 // printLost says what is lost here, and what is then.
-func (e *env) printLost(rows []app.Loss) {
+func (e *env) printLost(rows []diagnosis.Loss) {
 	for _, r := range rows {
 		e.printf("%s\n", e.ui.word("warn", r.Where))
 		for _, c := range r.Cells {
@@ -129,7 +131,7 @@ func (e *env) printLost(rows []app.Loss) {
 }
 
 // serverStatus asks the running server, which has the figures too, or checks from here: then it is nowhere.
-func (e *env) serverStatus(ctx context.Context) (s app.ServerStatus, at string, err error) {
+func (e *env) serverStatus(ctx context.Context) (s diagnosis.ServerStatus, at string, err error) {
 	c, err := e.findServer(ctx)
 	if err != nil {
 		return s, "", err
@@ -142,12 +144,12 @@ func (e *env) serverStatus(ctx context.Context) (s app.ServerStatus, at string, 
 	if err != nil {
 		return s, "", err
 	}
-	s.Parts, err = app.Status(ctx, p)
+	s.Parts, err = services.Status(ctx, p)
 	return s, "", err
 }
 
 // printParts prints one line each; what cannot be reached stands out.
-func (e *env) printParts(parts []app.Part) {
+func (e *env) printParts(parts []services.Part) {
 	for _, p := range parts {
 		word := e.ui.word("good", "ok")
 		if !p.OK {
@@ -161,7 +163,7 @@ func (e *env) printParts(parts []app.Part) {
 }
 
 // printPolicy says which policy is in force and where it came from.
-func (e *env) printPolicy(p app.InForce) {
+func (e *env) printPolicy(p policies.InForce) {
 	if p.File == "" {
 		e.printf("policy: version %s, as shipped\n", p.Version)
 		return
@@ -212,7 +214,7 @@ func (e *env) reload(ctx context.Context) error {
 
 // printHosts prints one line for each host that was heard. A server that has just
 // started has heard nobody, and says so.
-func (e *env) printHosts(s app.ServerStatus) {
+func (e *env) printHosts(s diagnosis.ServerStatus) {
 	if len(s.Hosts) == 0 {
 		e.printf("hosts: no plugin was heard since the server started at %s\n", s.Started.Local().Format(time.DateTime))
 	}
@@ -249,7 +251,7 @@ func (e *env) testVerifier(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := app.TestVerifier(ctx, p)
+	result, err := services.TestVerifier(ctx, p)
 	if err != nil {
 		return fmt.Errorf("test verifier: %w", err)
 	}

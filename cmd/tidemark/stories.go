@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // story is a conversation the demo plays through the real API.
@@ -139,7 +139,7 @@ func (e *env) firstLook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tokens, _, err := app.LoadTokens(p.Tokens())
+	tokens, _, err := accounts.LoadTokens(p.Tokens())
 	if err != nil {
 		return err
 	}

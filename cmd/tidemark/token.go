@@ -15,7 +15,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
@@ -114,7 +115,7 @@ func (e *env) addPerson(ctx context.Context, name, role, agent string) error {
 	case c != nil:
 		err = c.call(ctx, http.MethodPost, "/v1/people", map[string]string{"name": name, "role": role}, &out)
 	default:
-		token, who, bad := app.AddPerson(ctx, p, whoami(), name, role)
+		token, who, bad := installation.AddPerson(ctx, p, whoami(), name, role)
 		out, err = madeToken{who.Name, who.Role, "", token, who.By()}, bad
 	}
 	if err != nil {
@@ -128,17 +129,17 @@ func (e *env) addPerson(ctx context.Context, name, role, agent string) error {
 }
 
 // makeAgentToken makes a token that is one agent's. A running server takes the common token of agents for it, which may do more.
-func (e *env) makeAgentToken(ctx context.Context, c *client, p app.Paths, name, agent string) (out madeToken, err error) {
+func (e *env) makeAgentToken(ctx context.Context, c *client, p datafolder.Paths, name, agent string) (out madeToken, err error) {
 	if c == nil {
-		token, who, err := app.AddAgent(ctx, p, whoami(), name, agent)
+		token, who, err := installation.AddAgent(ctx, p, whoami(), name, agent)
 		return madeToken{who.Name, who.Role, who.Agent, token, who.By()}, err
 	}
 	common := *c
 	common.secret = nil
-	if url, _, err := app.Elsewhere(p); err != nil {
+	if url, _, err := datafolder.Elsewhere(p); err != nil {
 		return out, err
 	} else if url == "" { // else the token of the machine is the common one of its agents
-		tokens, _, err := app.LoadTokens(p.Tokens())
+		tokens, _, err := accounts.LoadTokens(p.Tokens())
 		if err != nil {
 			return out, err
 		}
@@ -202,7 +203,7 @@ func (e *env) listPeople(ctx context.Context) error {
 		if bad != nil {
 			return bad
 		}
-		list, bad := app.People(ctx, p)
+		list, bad := installation.People(ctx, p)
 		for _, who := range list {
 			out.People = append(out.People, personJSON{who.Name, who.Role, who.Agent, who.Machine, who.Made})
 		}
@@ -241,7 +242,7 @@ func (e *env) revokePerson(ctx context.Context, name string) error {
 		if bad != nil {
 			return bad
 		}
-		err = app.RevokePerson(ctx, p, whoami(), name)
+		err = installation.RevokePerson(ctx, p, whoami(), name)
 	}
 	if err != nil {
 		return fmt.Errorf("revoke token: %w", err)
@@ -261,7 +262,7 @@ func (e *env) showTokens(roles []string) error {
 	if _, err := os.Stat(p.Tokens()); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("token: %s has none yet (the first start makes them: tidemark serve)", p.Data)
 	}
-	t, _, err := app.LoadTokens(p.Tokens())
+	t, _, err := accounts.LoadTokens(p.Tokens())
 	if err != nil {
 		return err
 	}
@@ -271,7 +272,7 @@ func (e *env) showTokens(roles []string) error {
 		switch {
 		case !ok:
 			return fmt.Errorf("token: nobody has the role %q (want agent or reader)", roles[0])
-		case token == "" || app.Hashed(token):
+		case token == "" || accounts.Hashed(token):
 			return fmt.Errorf("token: of the %s's only a hash is kept: it cannot be shown again (new ones: tidemark token new)", roles[0])
 		}
 		e.printf("%s\n", token)
@@ -293,7 +294,7 @@ func (e *env) renewTokens() error {
 	if err := p.Create(); err != nil {
 		return err
 	}
-	t, err := app.RenewTokens(p.Tokens())
+	t, err := accounts.RenewTokens(p.Tokens())
 	if err != nil {
 		return err
 	}
@@ -306,7 +307,7 @@ func (e *env) renewTokens() error {
 }
 
 // printTokens shows those that are known, which is once.
-func (e *env) printTokens(t app.Tokens) {
+func (e *env) printTokens(t accounts.Tokens) {
 	for _, k := range []struct{ role, token, what string }{
 		{"agent", t.Agent, "for hosts and hooks"},
 		{"reader", t.Reader, "reads everything, answers nothing"},
@@ -314,7 +315,7 @@ func (e *env) printTokens(t app.Tokens) {
 		{"approver", t.Approver, "answers questions: tidemark approvals watch asks for it"},
 		{"admin", t.Admin, "everything"},
 	} {
-		if k.token != "" && !app.Hashed(k.token) {
+		if k.token != "" && !accounts.Hashed(k.token) {
 			e.printf("  %-9s %s  %s\n", k.role, k.token, k.what)
 		}
 	}

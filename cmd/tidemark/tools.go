@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/toolusage"
@@ -119,7 +119,7 @@ func (e *env) toolList(ctx context.Context, agent string) (list []toolLine, err 
 		err := c.call(ctx, http.MethodGet, "/v1/tools?agent="+url.QueryEscape(agent), nil, &out)
 		return out.Tools, err
 	}
-	err = e.withLog(ctx, func(log *app.Log) error {
+	err = e.withLog(ctx, func(log *installation.Log) error {
 		all, err := toolusage.Of(ctx, log.Monitor.Policy().For(agent), log.Reader,
 			toolusage.Known{Definitions: definitions.New(log.Reader), Lasting: log.Monitor.Lasting})
 		for _, t := range all {
@@ -236,7 +236,7 @@ func (e *env) histories(ctx context.Context, f definitions.Filter) (all []defini
 		err := c.call(ctx, http.MethodGet, "/v1/tools/history?"+to.Encode(), nil, &out)
 		return out.Definitions, err
 	}
-	err = e.withLog(ctx, func(log *app.Log) (err error) {
+	err = e.withLog(ctx, func(log *installation.Log) (err error) {
 		if book := definitions.New(log.Reader); f.Tool == "" {
 			all, err = book.All(ctx, f)
 		} else {

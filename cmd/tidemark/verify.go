@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/store"
 )
 
@@ -28,7 +28,7 @@ So do anchors: those of the file that the policy file names (anchors.file), or o
 that is given, as tidemark log anchor prints them and a program gets them posted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return e.withLog(cmd.Context(), func(log *app.Log) error { return e.verify(cmd, log, n) })
+			return e.withLog(cmd.Context(), func(log *installation.Log) error { return e.verify(cmd, log, n) })
 		},
 	}
 	cmd.Flags().StringVar(&n.head, "head", "", "head noted earlier (COMMIT:HASH); the ledger must still hold it")
@@ -53,13 +53,13 @@ proves later that nothing up to it was changed (tidemark log verify --anchors FI
 				return err
 			}
 			if key {
-				k, err := app.AnchorKey(p)
+				k, err := installation.AnchorKey(p)
 				if err == nil {
 					e.printf("%s\n", k)
 				}
 				return err
 			}
-			note, err := app.Checkpoint(cmd.Context(), p)
+			note, err := installation.Checkpoint(cmd.Context(), p)
 			if err == nil {
 				e.printf("%s", note)
 			}
@@ -70,7 +70,7 @@ proves later that nothing up to it was changed (tidemark log verify --anchors FI
 	return cmd
 }
 
-func (e *env) verify(cmd *cobra.Command, log *app.Log, n held) error {
+func (e *env) verify(cmd *cobra.Command, log *installation.Log, n held) error {
 	progress := newProgress(e.errOut, "verifying")
 	report, err := log.Verify(cmd.Context(), progress.step)
 	progress.done()
@@ -95,7 +95,7 @@ func (e *env) verify(cmd *cobra.Command, log *app.Log, n held) error {
 }
 
 // hold adds what does not fit that was noted elsewhere, and says how many anchors there were.
-func (e *env) hold(ctx context.Context, log *app.Log, n held, report *store.Report) (anchored int, err error) {
+func (e *env) hold(ctx context.Context, log *installation.Log, n held, report *store.Report) (anchored int, err error) {
 	if n.head != "" {
 		ok, err := hasHead(ctx, log, n.head)
 		if err != nil {
@@ -111,7 +111,7 @@ func (e *env) hold(ctx context.Context, log *app.Log, n held, report *store.Repo
 	if err != nil {
 		return 0, err
 	}
-	breaks, anchored, err := app.CheckAnchors(ctx, p, log, n.anchors, n.key)
+	breaks, anchored, err := installation.CheckAnchors(ctx, p, log, n.anchors, n.key)
 	if err != nil {
 		return 0, fmt.Errorf("verify anchors: %w", err)
 	}
@@ -119,7 +119,7 @@ func (e *env) hold(ctx context.Context, log *app.Log, n held, report *store.Repo
 	return anchored, nil
 }
 
-func (e *env) printReport(log *app.Log, report store.Report, anchored int) {
+func (e *env) printReport(log *installation.Log, report store.Report, anchored int) {
 	for _, b := range report.Breaks {
 		e.printf("%s %s\n", e.ui.word("bad", "broken"), b)
 	}
@@ -140,7 +140,7 @@ func (e *env) printReport(log *app.Log, report store.Report, anchored int) {
 }
 
 // hasHead looks for a head that was noted earlier.
-func hasHead(ctx context.Context, log *app.Log, noted string) (bool, error) {
+func hasHead(ctx context.Context, log *installation.Log, noted string) (bool, error) {
 	batch, hash, ok := strings.Cut(noted, ":")
 	n, err := strconv.ParseUint(batch, 10, 64)
 	if !ok || err != nil {

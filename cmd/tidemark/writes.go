@@ -18,13 +18,13 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/box/entry"
 	"github.com/tidemark/tidemark/internal/box/keeper"
 	"github.com/tidemark/tidemark/internal/box/snapshot"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/store"
 )
@@ -72,7 +72,7 @@ func (e *env) writes(ctx context.Context) ([]writeRow, error) {
 
 // eachView calls do with every session of the log.
 func (e *env) eachView(ctx context.Context, do func(*engine.View)) error {
-	return e.withLog(ctx, func(log *app.Log) error {
+	return e.withLog(ctx, func(log *installation.Log) error {
 		for q := (store.SessionQuery{Limit: store.MaxLimit}); ; {
 			rows, err := log.Sessions(ctx, q)
 			if err != nil {
@@ -136,7 +136,7 @@ func (e *env) showWrite(ctx context.Context, id string) error {
 	if row == nil {
 		return fmt.Errorf("show %s: no such write; tidemark approvals writes lists them", id)
 	}
-	err = e.withLog(ctx, func(log *app.Log) error {
+	err = e.withLog(ctx, func(log *installation.Log) error {
 		for ev, err := range log.Monitor.Events(ctx, row.Session) {
 			if err != nil {
 				return err
@@ -240,7 +240,7 @@ func (e *env) reviewOne(ctx context.Context, w writeRow, action string) error {
 		}
 		args = out.Args
 	} else {
-		err := e.withWritableLog(ctx, func(log *app.Log) error {
+		err := e.withWritableLog(ctx, func(log *installation.Log) error {
 			if err := log.Unproven(); err != nil && action == "release" {
 				return err
 			}

@@ -22,31 +22,38 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/pulse"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/alarm"
+	"github.com/tidemark/tidemark/internal/base/bodypace"
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/base/debounce"
 	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/external/anchors"
 	"github.com/tidemark/tidemark/internal/extract/handles"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/machines"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/people/channels"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/webpush"
+	"github.com/tidemark/tidemark/internal/policies"
 	"github.com/tidemark/tidemark/internal/reports/tally"
-	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/store/patient"
 	"github.com/tidemark/tidemark/internal/store/postgres"
-	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
 // Options say what to run.
 type Options struct {
-	Paths  Paths
+	Paths  datafolder.Paths
 	Listen string // overrides the file's; "" for the file's or the default
 	Plain  bool   // as the file's server.plain
 	// Upstreams overrides where models are asked, by the upstream's name.
@@ -57,18 +64,18 @@ type Options struct {
 // App is a server that can be started and stopped. New opens everything but listens on
 // nothing; Stop is safe at any point, also after a New that failed half-way.
 type App struct {
-	Tokens    Tokens
+	Tokens    accounts.Tokens
 	NewTokens bool // made by this start
 	Monitor   *engine.Monitor
 
 	opts      Options
 	config    *config.Config
 	held      *os.File // the data folder is ours while it is open
-	log       keptLog
+	log       installation.KeptLog
 	patient   *patient.Store  // the log again, as decisions wait for it
 	counts    *tally.Tally    // of the log, for reports
 	shared    *postgres.Store // the log again, where other servers write it too; nil: none does
-	external  *external
+	external  *services.Set
 	plugins   plugins // those that ship and are switched on
 	server    *http.Server
 	proxy     *proxy.Proxy
@@ -83,17 +90,15 @@ type App struct {
 	written   keeper           // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
-	network   network
-	running   Running
+	network   *machines.Network
+	running   datafolder.Running
 	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	pulse     pulse.Book             // which hosts still ask
 	alarms    alarm.Book             // what people must know of them
 	moved     func()                 // wakes the channels
 	announced atomic.Pointer[string] // where it listens; requests come while it starts
-	comparing chan struct{}          // held while a policy is tried on what was recorded
-	reading   sync.Mutex             // guards judges, and the policy file in opts, while it is read
-	judges    InForce
-	seen      look // how the policy file looked when it was last read; the watcher's own
+	seen      policies.Look          // how the policy file looked before it was read
+	policy    *policies.Keeper
 	stopped   sync.Once
 	stopErr   error
 	cancel    context.CancelFunc
@@ -110,8 +115,8 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if o.Logger == nil {
 		return nil, errors.New("new app: no logger")
 	}
-	seen := lookAt(o.Paths.Config) // before it is read: a change in between is noticed
-	cfg, warnings, err := ReadConfig(o.Paths.Config)
+	seen := policies.LookAt(o.Paths.Config) // before it is read: a change in between is noticed
+	cfg, warnings, err := load.Read(o.Paths.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -121,14 +126,14 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := o.Paths.Create(); err != nil {
 		return nil, err
 	}
-	if err := o.Paths.guarded(o.Logger); err != nil {
+	if err := o.Paths.Guarded(o.Logger); err != nil {
 		return nil, err
 	}
-	if away, _, err := JoinedTo(o.Paths); err != nil || away != nil {
-		return nil, errors.Join(err, joinedElsewhere(away))
+	if away, _, err := datafolder.JoinedTo(o.Paths); err != nil || away != nil {
+		return nil, errors.Join(err, datafolder.JoinedElsewhere(away))
 	}
 	a := &App{
-		opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen, comparing: make(chan struct{}, 1),
+		opts: o, config: cfg, seen: seen,
 		pulse: pulse.Book{Unbox: shim.Unboxed(o.Paths.Data)},
 	}
 	if err := a.open(ctx); err != nil {
@@ -139,31 +144,33 @@ func New(ctx context.Context, o Options) (*App, error) {
 
 func (a *App) open(ctx context.Context) error {
 	var err error
-	if a.held, err = hold(a.opts.Paths); err != nil {
+	if a.held, err = datafolder.Lock(a.opts.Paths); err != nil {
 		return err
 	}
-	if err := takeSecrets(os.Getenv(secretsVariable), a.opts.Paths); err != nil {
+	if err := datafolder.TakeSecrets(os.Getenv(datafolder.SecretsVariable), a.opts.Paths); err != nil {
 		return err
 	}
 	if err := a.openTokens(); err != nil {
 		return err
 	}
-	key, err := LoadKey(a.opts.Paths.Key())
+	key, err := datafolder.LoadKey(a.opts.Paths.Key())
 	if err != nil {
 		return err
 	}
 	if err := a.openStore(ctx, key); err != nil {
 		return err
 	}
-	if a.external, err = openExternal(a.redirected(), filesOf(a.opts.Paths), a.opts.Logger); err != nil {
+	if a.external, err = services.Open(a.redirected(), services.FilesOf(a.opts.Paths), a.opts.Logger); err != nil {
 		return err
 	}
-	a.counts = tally.New(a.proven(), a.opts.Paths.Counts(), countsKey(key))
+	a.counts = tally.New(a.proven(), a.opts.Paths.Counts(), installation.CountsKey(key))
 	f := notify.New(a.patient)
-	if err := a.checkAlike(ctx, key); err != nil {
-		return err
+	if a.shared != nil {
+		if err := postgres.CheckKey(ctx, a.shared, key, a.opts.Paths.Key()); err != nil {
+			return err
+		}
 	}
-	if err := a.openNetwork(); err != nil {
+	if a.network, err = machines.Open(a.opts.Paths.Data, a.config.Server); err != nil {
 		return err
 	}
 	if err := a.openPeople(ctx, f); err != nil {
@@ -182,11 +189,11 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openDoors(f, bus, key); err != nil {
 		return err
 	}
-	if err := a.recall(ctx); err != nil {
+	if err := installation.Recall(ctx, a.log, a.Monitor, a.opts.Logger); err != nil {
 		return err
 	}
 	a.startRetention()
-	a.external.warm()
+	a.external.Warm()
 	if err := a.startAnchors(key); err != nil {
 		return err
 	}
@@ -198,8 +205,8 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 	metrics := prometheus.NewRegistry()
 	a.claims = claims.New(time.Now)
 	a.kept = &handles.Desk{Monitor: a.Monitor}
-	if a.external.extracts != nil {
-		a.kept.Reader = a.external.extracts
+	if a.external.Extracts != nil {
+		a.kept.Reader = a.external.Extracts
 	}
 	var err error
 	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
@@ -218,7 +225,7 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 		return err
 	}
 	a.server = &http.Server{
-		Handler:           paced(split(people, a.external.answers(a.proxy.Handler(agents))), bodyPace),
+		Handler:           bodypace.Handler(split(people, a.external.Answers(a.proxy.Handler(agents))), bodypace.Usual),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
@@ -229,26 +236,26 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 // person is asked once.
 func (a *App) startPeople(f *notify.Store) error {
 	a.moved = f.QuestionsMoved
-	r := delivery{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins, alarms: &a.alarms}
-	if err := a.external.perServer.start(context.Background(), a.Monitor, f, r, a.opts.Logger); err != nil {
+	r := channels.Needs{Keys: a.keys, Link: a.questionURL, Who: &a.config.Approvals.Who, Pins: a.pins, Alarms: &a.alarms}
+	if err := a.external.PerServer.Start(context.Background(), a.Monitor, f, r, a.opts.Logger); err != nil {
 		return err
 	}
 	if a.shared == nil {
-		return a.external.channels.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
+		return a.external.Channels.Start(context.Background(), a.Monitor, f, r, a.opts.Logger)
 	}
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	a.alone = cancel
 	a.sharing.Go(func() { a.listen(ctx, f) })
-	if len(a.external.channels.list) == 0 {
+	if len(a.external.Channels.List) == 0 {
 		return nil
 	}
 	a.sharing.Go(func() {
 		a.shared.Lease(ctx, "channels", func(held context.Context) {
-			if err := a.external.channels.start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
+			if err := a.external.Channels.Start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
 				a.opts.Logger.Error("questions do not reach people", "error", err)
 			}
 			<-held.Done()
-			a.external.channels.shutDown()
+			a.external.Channels.ShutDown()
 		}, func(err error) { a.opts.Logger.Warn("channels wait for the database", "error", err) })
 	})
 	return nil
@@ -264,41 +271,49 @@ func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
 	if err := a.openCheckpoints(&opts); err != nil {
 		return err
 	}
-	if a.Monitor, err = newMonitor(a.config, a.external, opts); err != nil {
+	a.external.Advise(&opts)
+	if a.Monitor, err = installation.NewMonitor(a.config, opts); err != nil {
 		return err
 	}
-	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
+	a.policy = policies.New(a.opts.Paths, a.config, a.seen, policies.Options{
+		Monitor: a.Monitor, Log: a.log, Tell: a.tellPolicy, Logger: a.opts.Logger,
+		Unproven: func() bool { return a.keys.Required() == approvalproof.None },
+	})
+	candidate, err := load.Shadow(a.opts.Paths.Config, a.config)
 	a.Monitor.SetShadow(candidate)
 	return err
 }
 
 // openPeople reads what people have settled: their keys and tokens, and which definitions they accepted.
 func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
-	if a.keys, err = openKeys(ctx, a.config, f, a.shared != nil); err != nil {
+	if a.keys, err = installation.Keys(ctx, a.config, f, a.shared != nil); err != nil {
 		return err
 	}
 	if err := a.openPush(); err != nil {
 		return err
 	}
-	if a.people, err = openRoster(a.opts.Paths, a.keys, a.left); err != nil {
+	if a.people, err = installation.Roster(a.opts.Paths, a.keys, a.left); err != nil {
 		return err
 	}
-	a.pins, err = openPins(ctx, f, pinMode(a.config), a.shared != nil)
+	a.pins, err = installation.Pins(ctx, f, installation.PinMode(a.config), a.shared != nil)
 	return err
 }
 
 // openAPI makes the HTTP door and the management API.
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
+	t := a.Tokens
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: a.proven(), Counts: a.counts, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.external.readings(),
+		Tokens: httpapi.Tokens{Agent: t.Agent, Reader: t.Reader, Owner: t.Owner, Approver: t.Approver, Admin: t.Admin},
+		Peers:  peersFor(a.opts.Paths), Pulse: &a.pulse, Readings: a.external.Readings(),
 		Kept: a.kept, Unheld: a.unheld(),
-		Reload: a.Reload, Judges: func() any { return a.Judges() },
+		Reload: a.policy.Reload, Judges: func() any { return a.policy.Judges() },
 		Status: a.status, Alarms: &a.alarms, Verified: a.verified,
-		Hosts: a.config.Server.Hosts(), MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, Afar: a.afar(), Joins: joins{a},
+		Hosts: a.config.Server.Hosts(), MaxBody: a.config.Server.MaxBody, Version: build.Version(),
+		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, Afar: a.network.Afar(),
+		Joins:  machines.Joins{Network: a.network, Proofs: a.keys, People: a.people},
 		People: a.people, SignIn: a.desk, Console: a.consoleURL,
-		Try: a.try, Policy: a.policyFile(), Prove: a.prove,
+		Try: a.policy.Try, Policy: a.policy.File(), Prove: a.prove,
 		Ruled: len(a.config.Approvals.Who.List) > 0, Sees: a.config.Approvals.Who.Sees,
 		Proof: func() string { return string(a.keys.Required()) },
 	})
@@ -308,63 +323,22 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	return api, nil
 }
 
+// Reload reads the policy file again.
+func (a *App) Reload(ctx context.Context) ([]string, error) { return a.policy.Reload(ctx) }
+
 // Status says of everybody the monitor asks whether they can be reached.
-func (a *App) Status(ctx context.Context) []Part {
-	return append(a.external.status(ctx), a.anchored()...)
+func (a *App) Status(ctx context.Context) []services.Part {
+	return append(a.external.Status(ctx), a.anchored()...)
 }
 
 func (a *App) status(ctx context.Context) any { return a.Status(ctx) }
 
 // verified says what the verifier would do about a tool; nil: there is none.
 func (a *App) verified(agent, tool string) any {
-	if a.external.verifier == nil {
+	if a.external.Verifier == nil {
 		return nil
 	}
-	return a.external.verifier.Explain(agent, tool)
-}
-
-// recall tells the monitor which questions may still be open, so that the queue is complete after a
-// restart. No session is read: each is when it speaks, or when somebody looks at its question.
-func (a *App) recall(ctx context.Context) error {
-	open, err := a.log.Asks(ctx, time.Now().UnixNano())
-	if err != nil {
-		return fmt.Errorf("recall questions: %w", err)
-	}
-	for _, q := range open {
-		a.Monitor.Expect(q.Session, q.ID, time.Unix(0, q.Expires))
-	}
-	log, ok := a.log.(*sqlite.Store)
-	if !ok || !log.Upgraded() {
-		return nil
-	}
-	names, err := recent(ctx, log)
-	if err != nil {
-		return fmt.Errorf("recall sessions: %w", err)
-	}
-	for _, name := range names {
-		if _, err := a.Monitor.View(ctx, name); err != nil {
-			a.opts.Logger.Error("session cannot be read; its calls will be refused", "session", name, "error", err)
-		}
-	}
-	return nil
-}
-
-// recent names the sessions of the last day. In a log of before this version only they themselves say
-// who spawned them: once, they are all read.
-func recent(ctx context.Context, log *sqlite.Store) (names []string, err error) {
-	since := time.Now().Add(-24 * time.Hour).UnixNano()
-	query := store.SessionQuery{Limit: store.MaxLimit}
-	for {
-		page, err := log.Sessions(ctx, query)
-		if err != nil || len(page) == 0 {
-			return names, err
-		}
-		for _, s := range page {
-			if query.After = s.Name; s.LastTime >= since {
-				names = append(names, s.Name)
-			}
-		}
-	}
+	return a.external.Verifier.Explain(agent, tool)
 }
 
 // Start listens and serves in the background. It returns the address it listens on.
@@ -378,30 +352,30 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && !a.opts.Plain && !a.config.Server.Plain {
 		l := a.listener
 		a.listener = nil
-		return "", errors.Join(errPlain(tcp.String()), l.Close())
+		return "", errors.Join(machines.PlainError(tcp.String()), l.Close())
 	}
-	a.running = Running{URL: "http://" + a.listener.Addr().String(), Life: serverproof.Own()}
+	a.running = datafolder.Running{URL: "http://" + a.listener.Addr().String(), Life: serverproof.Own()}
 	a.announced.Store(&a.running.URL)
 	a.Monitor.SetStation(a.station())
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.cancel = cancel
 	a.server.BaseContext = func(net.Listener) context.Context { return base }
-	if err := a.listenAfar(ctx); err != nil {
+	if err := a.network.Listen(ctx); err != nil {
 		return "", errors.Join(err, a.listener.Close())
 	}
 	a.keys.SetOrigins(a.origins())
-	if err := announce(a.opts.Paths, a.running); err != nil {
-		return "", errors.Join(err, a.listener.Close(), a.network.close())
+	if err := datafolder.Announce(a.opts.Paths, a.running); err != nil {
+		return "", errors.Join(err, a.listener.Close(), a.network.Close())
 	}
 	if err := a.listenForHooks(base); err != nil {
 		a.opts.Logger.Warn("hooks have no socket of their own and cannot show whose they are", "error", err)
 	}
-	a.serveAfar()
+	a.network.Serve(a.server, a.opts.Logger)
 	a.unshown = false // the caller shows them
-	now := a.Judges()
-	a.opts.Logger.Info("policy in force", "version", now.Version, "from", from(now.File))
-	go a.watch(base, time.Tick(watchEvery))
-	go a.watchHosts(base, time.Tick(pulseEvery), a.moved)
+	now := a.policy.Judges()
+	a.opts.Logger.Info("policy in force", "version", now.Version, "from", policies.Source(now.File))
+	go a.policy.Watch(base, time.Tick(policies.WatchEvery))
+	go a.watchHosts().Run(base, time.Tick(pulse.Every))
 	if a.shared != nil { // a probe of a file would wake the disk of a machine that has nothing to do
 		go a.patient.Watch(base, watchStore)
 	}
@@ -411,6 +385,18 @@ func (a *App) Start(ctx context.Context) (string, error) {
 		}
 	}()
 	return a.running.URL, nil
+}
+
+// ServeAside starts a server for a trial, on a port of its own and without a word.
+func ServeAside(ctx context.Context, p datafolder.Paths) (url, token string, stop func(context.Context) error, err error) {
+	a, err := New(ctx, Options{Paths: p, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return "", "", nil, err
+	}
+	if url, err = a.Start(ctx); err != nil {
+		return "", "", nil, errors.Join(err, a.Stop(ctx))
+	}
+	return url, a.Tokens.Agent, a.Stop, nil
 }
 
 // at is the address as it was announced, by which clients know that nobody stands between.
@@ -425,7 +411,7 @@ func (a *App) at() string {
 func (a *App) station() engine.Station {
 	s := engine.Station{PID: strconv.Itoa(os.Getpid())}
 	for _, path := range []string{a.opts.Paths.Data, a.opts.Paths.Config} {
-		s.Data = append(s.Data, spellings(path)...)
+		s.Data = append(s.Data, datafolder.Spellings(path)...)
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		s.Home = home
@@ -441,7 +427,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.stopped.Do(func() {
 		var errs []error
 		if a.listener != nil {
-			withdraw(a.paths(), a.running)
+			datafolder.Withdraw(a.opts.Paths, a.running)
 			a.cancel() // event streams end; they would hold the shutdown up
 			errs = append(errs, a.server.Shutdown(ctx))
 		}
@@ -468,7 +454,7 @@ func (a *App) Stop(ctx context.Context) error {
 			a.anchoring.Wait()
 		}
 		if a.external != nil {
-			errs = append(errs, a.external.close(ctx))
+			errs = append(errs, a.external.Close(ctx))
 		}
 		errs = append(errs, a.plugins.close())
 		if a.patient != nil {
@@ -478,7 +464,7 @@ func (a *App) Stop(ctx context.Context) error {
 			errs = append(errs, a.log.Close())
 		}
 		if a.unshown { // a start that failed: the next one makes tokens and shows them
-			errs = append(errs, os.Remove(a.paths().Tokens()))
+			errs = append(errs, os.Remove(a.opts.Paths.Tokens()))
 		}
 		if a.held != nil {
 			errs = append(errs, a.held.Close()) // last: who comes next finds everything closed

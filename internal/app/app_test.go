@@ -16,7 +16,9 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 func TestPathsAreFound(t *testing.T) {
@@ -45,29 +47,29 @@ func TestAnOldTokenFileIsBroughtUpToDate(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"agent":"a`+long+`","approver":"b`+long+`","admin":"c`+long+`"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, made, err := app.OpenTokens(path)
-	if err != nil || !made || got.Agent != "a"+long || got.Approver != httpapi.HashToken("b"+long) || got.Admin != httpapi.HashToken("c"+long) || app.Hashed(got.Owner) {
+	got, made, err := accounts.OpenTokens(path)
+	if err != nil || !made || got.Agent != "a"+long || got.Approver != httpapi.HashToken("b"+long) || got.Admin != httpapi.HashToken("c"+long) || accounts.Hashed(got.Owner) {
 		t.Fatalf("got %+v, %v, %v", got, made, err)
 	}
 	if raw, err := os.ReadFile(path); err != nil || strings.Contains(string(raw), "b"+long) || strings.Contains(string(raw), got.Owner) || !strings.Contains(string(raw), "a"+long) {
 		t.Errorf("the file holds %s (%v)", raw, err)
 	}
-	if again, made, err := app.OpenTokens(path); err != nil || made || again.Admin != got.Admin || again.Reader != got.Reader {
+	if again, made, err := accounts.OpenTokens(path); err != nil || made || again.Admin != got.Admin || again.Reader != got.Reader {
 		t.Errorf("the second time: got %+v, %v, %v", again, made, err)
 	}
 }
 
 func TestTokensOfAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
-	first, made, err := app.LoadTokens(path)
+	first, made, err := accounts.LoadTokens(path)
 	if err != nil || !made || len(first.Agent) < 32 || first.Agent == first.Admin {
 		t.Fatalf("got %+v, %v, %v", first, made, err)
 	}
-	again, made, err := app.LoadTokens(path)
-	if err != nil || made || again.Agent != first.Agent || again.Reader != first.Reader || !app.Hashed(again.Owner) || !app.Hashed(again.Approver) || !app.Hashed(again.Admin) {
+	again, made, err := accounts.LoadTokens(path)
+	if err != nil || made || again.Agent != first.Agent || again.Reader != first.Reader || !accounts.Hashed(again.Owner) || !accounts.Hashed(again.Approver) || !accounts.Hashed(again.Admin) {
 		t.Errorf("the second time: got %+v, %v, %v", again, made, err)
 	}
-	if renewed, err := app.RenewTokens(path); err != nil || renewed.Agent != first.Agent || app.Hashed(renewed.Admin) || renewed.Admin == first.Admin {
+	if renewed, err := accounts.RenewTokens(path); err != nil || renewed.Agent != first.Agent || accounts.Hashed(renewed.Admin) || renewed.Admin == first.Admin {
 		t.Errorf("renewed: got %+v, %v", renewed, err)
 	}
 	same := strings.Repeat("x", 40)
@@ -80,7 +82,7 @@ func TestTokensOfAFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, _, err := app.LoadTokens(path); err == nil || got != (app.Tokens{}) || !strings.Contains(err.Error(), c.want) {
+		if got, _, err := accounts.LoadTokens(path); err == nil || got != (accounts.Tokens{}) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, %v; want an error that says what to do", name, got, err)
 		}
 	}
@@ -90,7 +92,7 @@ func TestTokensOfAFile(t *testing.T) {
 func start(t *testing.T, policy string) (*app.App, string) {
 	t.Helper()
 	data := t.TempDir()
-	p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
+	p := datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
 	if err := os.WriteFile(p.Config, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -108,11 +110,11 @@ func start(t *testing.T, policy string) (*app.App, string) {
 		if err := a.Stop(ctx); err != nil {
 			t.Error(err)
 		}
-		if _, err := app.FindRunning(p); err == nil {
+		if _, err := datafolder.FindRunning(p); err == nil {
 			t.Error("the stopped server still announces itself")
 		}
 	})
-	if r, err := app.FindRunning(p); err != nil || r.URL != url {
+	if r, err := datafolder.FindRunning(p); err != nil || r.URL != url {
 		t.Errorf("announced %+v, %v; want %s", r, err, url)
 	}
 	return a, url
@@ -186,7 +188,7 @@ func TestABrokenPolicyStartsNothing(t *testing.T) {
 	if err := os.WriteFile(file, []byte("taintPolicy: {shared: maybe}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := app.New(t.Context(), app.Options{Paths: app.Paths{Data: data, Config: file}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	_, err := app.New(t.Context(), app.Options{Paths: datafolder.Paths{Data: data, Config: file}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err == nil || !strings.Contains(err.Error(), "bad.yaml:1:23") {
 		t.Errorf("got %v, want the place of the fault", err)
 	}

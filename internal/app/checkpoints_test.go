@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/store/retention"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -21,7 +23,7 @@ import (
 // A server with little room keeps checkpoints in its data folder, the next start uses them, and nothing of them is left after something was
 // pruned, or where none are wanted.
 func TestCheckpointsOfADataFolder(t *testing.T) {
-	p := app.Paths{Data: t.TempDir()}
+	p := datafolder.Paths{Data: t.TempDir()}
 	p.Config = filepath.Join(p.Data, "tidemark.yaml")
 	serve := func(checkpointMB int, do func(*engine.Monitor)) int {
 		t.Helper()
@@ -65,7 +67,7 @@ func TestCheckpointsOfADataFolder(t *testing.T) {
 			t.Errorf("after a restart %d came back from a checkpoint and %d from the log", resumed, rebuilt)
 		}
 	})
-	out, err := app.Prune(t.Context(), p, retention.Request{
+	out, err := installation.Prune(t.Context(), p, retention.Request{
 		Limits: retention.Limits{event.PruneContent: {Age: time.Nanosecond}}, Now: time.Now().Add(time.Hour), By: "ops",
 	})
 	if n := files(t, p); err != nil || out.Records == 0 || n > 0 {
@@ -79,7 +81,7 @@ func TestCheckpointsOfADataFolder(t *testing.T) {
 	}
 }
 
-func files(t *testing.T, p app.Paths) int {
+func files(t *testing.T, p datafolder.Paths) int {
 	t.Helper()
 	list, err := os.ReadDir(p.Checkpoints())
 	if err != nil {

@@ -21,8 +21,11 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 	"github.com/tidemark/tidemark/internal/test/telegramtest"
 )
@@ -42,7 +45,7 @@ type server struct {
 	t     *testing.T
 	app   *app.App
 	url   string
-	paths app.Paths
+	paths datafolder.Paths
 }
 
 // handedOut are the tokens of data folders as they were when they were made.
@@ -51,7 +54,7 @@ var handedOut sync.Map
 // serve starts an App on a data folder and a policy. It is stopped with the test.
 func serve(t *testing.T, data, policy string) *server {
 	t.Helper()
-	s := &server{t: t, paths: app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}}
+	s := &server{t: t, paths: datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}}
 	s.write(policy)
 	var err error
 	s.app, err = app.New(t.Context(), app.Options{Paths: s.paths, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
@@ -62,7 +65,7 @@ func serve(t *testing.T, data, policy string) *server {
 	if s.app.NewTokens {
 		handedOut.Store(data, s.app.Tokens)
 	} else if known, ok := handedOut.Load(data); ok { // the disk has hashes of those of people
-		s.app.Tokens, _ = known.(app.Tokens)
+		s.app.Tokens, _ = known.(accounts.Tokens)
 	}
 	if s.url, err = s.app.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -247,13 +250,13 @@ func (s *server) last(session string) event.Decided {
 }
 
 // status is what GET /v1/status says about one of those outside.
-func (s *server) status(name string) app.Part {
+func (s *server) status(name string) services.Part {
 	s.t.Helper()
 	var view struct {
-		Parts []app.Part `json:"parts"`
+		Parts []services.Part `json:"parts"`
 	}
 	s.do(http.MethodGet, "/v1/status", s.app.Tokens.Approver, nil, &view)
-	i := slices.IndexFunc(view.Parts, func(p app.Part) bool { return p.Name == name })
+	i := slices.IndexFunc(view.Parts, func(p services.Part) bool { return p.Name == name })
 	if i < 0 {
 		s.t.Fatalf("status has no %s: %+v", name, view.Parts)
 	}
@@ -303,8 +306,8 @@ func TestStatusNamesThoseWhoCannotBeReached(t *testing.T) {
 					t.Errorf("the fault shows a secret: %s", p.Fault)
 				}
 			}
-			parts, err := app.Status(t.Context(), s.paths) // without the server
-			i := slices.IndexFunc(parts, func(p app.Part) bool { return p.Name == tt.part })
+			parts, err := services.Status(t.Context(), s.paths) // without the server
+			i := slices.IndexFunc(parts, func(p services.Part) bool { return p.Name == tt.part })
 			if err != nil || i < 0 || parts[i].OK != tt.ok {
 				t.Errorf("without a server: got %+v, %v", parts, err)
 			}
@@ -325,7 +328,7 @@ func TestASecretThatIsNotSetStartsNothing(t *testing.T) {
 		if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := app.New(t.Context(), app.Options{Paths: app.Paths{Data: t.TempDir(), Config: file}, Logger: slog.New(slog.DiscardHandler)})
+		_, err := app.New(t.Context(), app.Options{Paths: datafolder.Paths{Data: t.TempDir(), Config: file}, Logger: slog.New(slog.DiscardHandler)})
 		if err == nil || !strings.Contains(err.Error(), "NO_SUCH_SECRET_1") {
 			t.Errorf("%s: got %v, want an error that names the variable", name, err)
 		}

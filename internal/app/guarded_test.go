@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 // A server does not start on a folder or a log that others can change, and tells of what they can read.
@@ -31,7 +32,7 @@ func TestAFolderThatOthersCanChangeIsRefused(t *testing.T) {
 		"a write-ahead log likewise": {"tidemark.db-wal", 0o622, "chmod 600", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := app.Paths{Data: t.TempDir()}
+			p := datafolder.Paths{Data: t.TempDir()}
 			start := func() (string, error) {
 				var said strings.Builder
 				a, err := app.New(t.Context(), app.Options{Paths: p, Listen: "127.0.0.1:0", Logger: slog.New(slog.NewTextHandler(&said, nil))})

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 )
 
@@ -27,10 +27,10 @@ func TestAModelThatReadsIsKnownByAnyName(t *testing.T) {
 	} {
 		s := serve(t, t.TempDir(), c.policy)
 		var view struct {
-			Parts []app.Part `json:"parts"`
+			Parts []services.Part `json:"parts"`
 		}
 		s.do(http.MethodGet, "/v1/status", s.app.Tokens.Approver, nil, &view)
-		if got := app.HasModel(view.Parts); got != c.want {
+		if got := services.HasModel(view.Parts); got != c.want {
 			t.Errorf("%s: %v of %+v", name, got, view.Parts)
 		}
 		s.stop()

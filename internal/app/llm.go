@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -19,8 +18,8 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/llm/sigv4"
+	"github.com/tidemark/tidemark/internal/llm/written"
 	"github.com/tidemark/tidemark/internal/people/accounts"
-	"github.com/tidemark/tidemark/internal/reports/losses"
 	"github.com/tidemark/tidemark/internal/store/notify"
 )
 
@@ -29,22 +28,9 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	c := a.config.LLM
 	near := a.private()
 	open := c.Require == "none" || c.Require == "" && near
-	ups := make([]proxy.Upstream, 0, len(c.Upstreams))
-	for _, u := range c.Upstreams {
-		if open && !near && (u.Key != "" || u.Sign != nil) {
-			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; "+
-				"require a token, or listen on this machine alone", a.address(), u.Name)
-		}
-		ups = append(ups, proxy.Upstream{
-			Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), KeyHeader: u.KeyHeader,
-			Handshake: u.Handshake, Hooks: u.Hooks, PassPaths: u.PassPaths, PassNames: u.PassNames, Sign: signingKey(u.Sign),
-		})
-	}
-	var err error
-	for name, base := range a.opts.Upstreams {
-		if ups, err = redirect(ups, name, base); err != nil {
-			return nil, err
-		}
+	ups, err := a.upstreams(open && !near)
+	if err != nil {
+		return nil, err
 	}
 	if a.greeting, err = proxy.NewHandshake(a.handshakeSecret(key)); err != nil {
 		return nil, err
@@ -67,7 +53,8 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 			return nil
 		},
 	})
-	tokens := a.Tokens.forProxy()
+	t := a.Tokens
+	tokens := proxy.Tokens{Agent: t.Agent, Others: []string{t.Reader, t.Owner, t.Approver, t.Admin}}
 	tokens.Machine = func(token string) string {
 		if p, ok := a.people.Find(token); ok && p.Role == accounts.AgentRole {
 			return p.Machine
@@ -79,8 +66,38 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.Hosts(),
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
-		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Desk: a.kept, Lend: a.external.lend(),
+		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims, Desk: a.kept, Lend: a.external.Lend(),
 	})
+}
+
+// upstreams are those of the file, as the command line has them; open: anybody could use their keys.
+func (a *App) upstreams(open bool) (ups []proxy.Upstream, err error) {
+	c := a.config.LLM
+	ups = make([]proxy.Upstream, 0, len(c.Upstreams))
+	for _, u := range c.Upstreams {
+		if open && (u.Key != "" || u.Sign != nil) {
+			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; "+
+				"require a token, or listen on this machine alone", a.address(), u.Name)
+		}
+		ups = append(ups, proxy.Upstream{
+			Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), KeyHeader: u.KeyHeader,
+			Handshake: u.Handshake, Hooks: u.Hooks, PassPaths: u.PassPaths, PassNames: u.PassNames, Sign: signingKey(u.Sign),
+		})
+	}
+	for name, base := range a.opts.Upstreams {
+		to := proxy.Upstream{BaseURL: base}
+		var fault string
+		if to.Name, to.API, fault = config.NameUpstream(name); fault == "" {
+			fault = config.CheckUpstream(base)
+		}
+		if fault != "" {
+			return nil, fmt.Errorf("upstream %s: %s", name, fault)
+		}
+		if ups, err = proxy.Redirect(ups, to, strings.Contains(name, ":")); err != nil {
+			return nil, err
+		}
+	}
+	return ups, nil
 }
 
 // keeper is where what models and tools wrote is kept.
@@ -92,14 +109,14 @@ type keeper interface {
 // openWritten opens what models and tools wrote: in the data folder, or beside the log that several servers have.
 func (a *App) openWritten(key []byte) error {
 	if a.shared == nil {
-		w, err := OpenWritten(a.opts.Paths.Written(), key, a.opts.Logger)
+		w, err := written.Open(a.opts.Paths.Written(), key, a.opts.Logger)
 		if err == nil {
 			a.written = w
 		}
 		return err
 	}
-	a.written = NewSharedWritten(a.waited(), a.opts.Logger)
-	return NewSharedWritten(a.shared, a.opts.Logger).takeOver(context.Background(), a.opts.Paths.Written(), key) // it may be large
+	a.written = written.NewShared(a.waited(), a.opts.Logger)
+	return written.NewShared(a.shared, a.opts.Logger).TakeOver(context.Background(), a.opts.Paths.Written(), key) // it may be large
 }
 
 // handshakeFor is how long the line in a system prompt counts. A host makes the prompt anew
@@ -132,37 +149,6 @@ func markers(from []config.Marker) []harness.Marker {
 	return out
 }
 
-// redirect points an upstream somewhere else, or adds one (NAME or NAME:API), for one start.
-// The key of the file is for the server the file names, and so is what the file vouches for:
-// another gets neither.
-func redirect(ups []proxy.Upstream, named, base string) ([]proxy.Upstream, error) {
-	name, api, fault := config.NameUpstream(named)
-	if fault == "" {
-		fault = config.CheckUpstream(base)
-	}
-	if fault != "" {
-		return nil, fmt.Errorf("upstream %s: %s", named, fault)
-	}
-	i := slices.IndexFunc(ups, func(u proxy.Upstream) bool { return u.Name == name })
-	switch {
-	case i < 0:
-		return append(ups, proxy.Upstream{Name: name, API: api, BaseURL: base}), nil
-	case strings.Contains(named, ":") && ups[i].API != api:
-		return nil, fmt.Errorf("upstream %s: it speaks %s; give one that speaks %s another name", name, ups[i].API, api)
-	case !sameServer(ups[i].BaseURL, base):
-		ups[i].Key, ups[i].Sign, ups[i].PassPaths, ups[i].PassNames = "", nil, nil, nil
-	}
-	ups[i].BaseURL = base
-	return ups, nil
-}
-
-// sameServer reports whether two addresses lead to one server, equally well protected.
-func sameServer(a, b string) bool {
-	one, err1 := url.Parse(a)
-	other, err2 := url.Parse(b)
-	return err1 == nil && err2 == nil && one.Host != "" && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
-}
-
 // address is where the server listens or will.
 func (a *App) address() string {
 	if a.opts.Listen != "" {
@@ -171,24 +157,27 @@ func (a *App) address() string {
 	return a.config.Server.Listen
 }
 
-// Facts are how things stand on a machine.
-type Facts = losses.Facts
-
-// Loss is what is lost without something that others have.
-type Loss = losses.Row
-
-// Lost are the rows of what is lost that hold here.
-func Lost(f Facts) []Loss { return append([]Loss{}, losses.Here(f)...) }
-
-// OnThisMachine reports whether a server's address is one of this machine alone.
-func OnThisMachine(address string) bool {
-	at, err := url.Parse(address)
-	return err == nil && outbound.Local(at.Hostname())
-}
-
 // loopbackOnly reports whether only this machine can reach an address. A name other than
 // localhost may stand for anything.
 func loopbackOnly(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && outbound.Local(host)
+}
+
+// redirected is the configuration with the addresses that the command line gives upstreams: what is asked there must be asked there
+// alone.
+func (a *App) redirected() *config.Config {
+	if len(a.opts.Upstreams) == 0 || len(a.config.Auditor.Models) == 0 {
+		return a.config
+	}
+	out := *a.config
+	out.LLM.Upstreams = slices.Clone(out.LLM.Upstreams)
+	for i, u := range out.LLM.Upstreams {
+		for named, base := range a.opts.Upstreams {
+			if name, _, fault := config.NameUpstream(named); fault == "" && name == u.Name {
+				out.LLM.Upstreams[i].BaseURL = base
+			}
+		}
+	}
+	return &out
 }

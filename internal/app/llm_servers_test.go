@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
 )
 
@@ -21,7 +21,7 @@ func TestWhatAToolBroughtAtOneServerIsNotTheUsersAtAnother(t *testing.T) {
 	one, two := &chatServer{t: t}, &chatServer{t: t}
 	for _, s := range []*chatServer{one, two} {
 		data := t.TempDir()
-		s.paths = app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
+		s.paths = datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
 		if err := os.WriteFile(s.paths.Config, []byte("llm:\n  upstreams:\n    openai: {baseUrl: \""+s.upstream()+"\"}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 func TestTheKeyOfAnUpstreamStaysWithTheServerTheFileNames(t *testing.T) {
@@ -33,7 +34,7 @@ func TestTheKeyOfAnUpstreamStaysWithTheServerTheFileNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := t.TempDir()
-			p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
+			p := datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
 			if err := os.WriteFile(p.Config, []byte("llm:\n  upstreams:\n    openai: {baseUrl: \""+c.file+"\", keyEnv: TEST_LLM_KEY}\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}

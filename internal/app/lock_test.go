@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // A second server on the same folder would take the announcement over and remove it when it
 // ends: every hook would be cut off. It is told who is there, and changes nothing.
 func TestAFolderHasOneServer(t *testing.T) {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	p := app.Paths{Data: t.TempDir()}
+	p := datafolder.Paths{Data: t.TempDir()}
 	first, err := app.New(t.Context(), app.Options{Paths: p, Listen: "127.0.0.1:0", Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +66,7 @@ func TestAStartThatFailsLeavesNoTokensBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	p := app.Paths{Data: t.TempDir()}
+	p := datafolder.Paths{Data: t.TempDir()}
 	start := func(listen string) (*app.App, error) {
 		a, err := app.New(t.Context(), app.Options{Paths: p, Listen: listen, Logger: quiet})
 		if err != nil {
@@ -82,7 +84,7 @@ func TestAStartThatFailsLeavesNoTokensBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, err := start("127.0.0.1:0")
-	if err != nil || !second.NewTokens || app.Hashed(second.Tokens.Admin) {
+	if err != nil || !second.NewTokens || accounts.Hashed(second.Tokens.Admin) {
 		t.Errorf("the next start: new %v, %v; want tokens that can be shown", second.NewTokens, err)
 	}
 	if err := second.Stop(t.Context()); err != nil {
@@ -93,7 +95,7 @@ func TestAStartThatFailsLeavesNoTokensBehind(t *testing.T) {
 	} else if err := third.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if kept, _, err := app.LoadTokens(p.Tokens()); err != nil || kept.Agent != second.Tokens.Agent {
+	if kept, _, err := accounts.LoadTokens(p.Tokens()); err != nil || kept.Agent != second.Tokens.Agent {
 		t.Errorf("it left %+v (%v), want the tokens that people have", kept, err)
 	}
 }

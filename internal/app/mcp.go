@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -13,9 +12,11 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/debounce"
 	"github.com/tidemark/tidemark/internal/base/sameorigin"
-	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/config/load"
+	"github.com/tidemark/tidemark/internal/machines"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
+	"github.com/tidemark/tidemark/internal/mcp/oauth"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
@@ -39,7 +40,7 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 	engine.Desk = a.kept
 	a.shown = debounce.New(shownWithin, a.writeShown)
 	engine.Soon = a.shown
-	servers, err := mcpServers(a.config, a.opts.Paths)
+	servers, err := load.MCPServers(a.config, a.opts.Paths)
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
 	}
@@ -48,21 +49,25 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		a.opts.Logger.Warn("mcp: not all that servers said before is remembered", slog.String("error", err.Error()))
 	}
 	admission := judge.NewAdmission(g, a.Tokens.Agent)
-	admission.Machine = a.machineOf
+	admission.Machine = func(token string) (string, bool) { return machines.Of(a.people, token) }
 	var upstreams []relay.Upstream
+	var signedIn []string
 	for _, s := range servers {
-		upstreams = append(upstreams, upstreamOf(s))
+		if upstreams = append(upstreams, upstreamOf(s)); s.Auth == "oauth" {
+			signedIn = append(signedIn, s.Name)
+		}
 	}
 	visitors := judge.NewAdmission(g, a.Tokens.Agent)
-	visitors.Machine = a.machineOf
+	visitors.Machine = admission.Machine
 	if visitors.Open = c.Require == "none"; visitors.Open && !a.private() {
 		return nil, fmt.Errorf("open MCP gateway: with mcp.require: none and %s anybody could use the servers; "+
 			"require a token, or listen on this machine alone", a.address())
 	}
 	r, err := relay.New(relay.Options{
-		Upstreams: upstreams, Port: engine, Pins: pins.For[judge.Server]{Port: a.pins}, Transports: a.transports(servers),
-		Admission: visitors,
-		Owner:     c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
+		Upstreams: upstreams, Port: engine, Pins: pins.For[judge.Server]{Port: a.pins},
+		Transports: oauth.NewTransports(a.opts.Paths.Data, signedIn...),
+		Admission:  visitors,
+		Owner:      c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
@@ -109,37 +114,3 @@ func upstreamOf(s config.MCPServer) relay.Upstream {
 	}
 	return u
 }
-
-// MCPPort is the monitor of the server that runs on a data folder, for a relay that an agent started. It
-// is found when it is first asked, and again when it started anew.
-func MCPPort(p Paths) *judge.Remote {
-	return judge.NewRemote(func() (*judge.Line, error) {
-		if away, token, err := JoinedTo(p); err != nil || away != nil {
-			if err != nil {
-				return nil, err
-			}
-			return &judge.Line{Base: strings.TrimRight(away.URL, "/"), Token: token, HTTP: away.Client(token, 0)}, nil
-		}
-		r, err := FindRunning(p)
-		if errors.Is(err, ErrNotRunning) {
-			return nil, errors.New("no server is running, so nothing may run (start it: tidemark serve)")
-		}
-		if err != nil {
-			return nil, err
-		}
-		tokens, _, err := LoadTokens(p.Tokens())
-		if err != nil {
-			return nil, err
-		}
-		// No proxy: the token and what the agent does stay on this machine. Each connection is proven to lead
-		// to the server before anything is said on it.
-		transport := &http.Transport{DialContext: serverproof.Dialer(tokens.Agent, r.URL),
-			DisableCompression: true, MaxIdleConnsPerHost: 16}
-		return &judge.Line{Base: r.URL, Token: tokens.Agent, HTTP: &http.Client{
-			Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}}, nil
-	})
-}
-
-// MCPName reports whether a server may be called so.
-func MCPName(name string) bool { return config.ServerName(name) }

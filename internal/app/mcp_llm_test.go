@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 // A model behind the proxy asks for a call of an MCP server behind the gateway, and no hook is there: the proxy heard the
@@ -38,7 +39,7 @@ func TestACallOfTheModelIsJoinedAtTheGateway(t *testing.T) {
 	}))
 	defer mail.Close()
 	data := t.TempDir()
-	p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
+	p := datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
 	if err := os.WriteFile(p.Config, fmt.Appendf(nil, "mcp: {wait: 1ms, servers: {mail: {url: %q}}}\n", mail.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 // An agent whose server was put behind Tidemark must not be given another one because the file took its name.
@@ -21,7 +22,7 @@ func TestAFileThatTakesTheNameOfAWrappedServerIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := t.TempDir()
-			p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
+			p := datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
 			for file, text := range map[string]string{
 				p.Config: "mcp: {servers: {hub: {url: \"" + tt.url + "\"}}}\n", filepath.Join(data, "mcp-servers.json"): moved,
 			} {

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 )
 
@@ -125,8 +126,8 @@ func TestWithoutAModelTheQuestionSaysSo(t *testing.T) {
 // MAN-12: the section is put into the policy file, and everything else stays as it is.
 func TestTheSettingIsWrittenBesideEverythingElse(t *testing.T) {
 	data := t.TempDir()
-	p := app.Paths{Data: data}
-	file, err := app.DeclineModel(p)
+	p := datafolder.Paths{Data: data}
+	file, err := services.DeclineModel(p)
 	if err != nil || file != filepath.Join(data, "tidemark.yaml") {
 		t.Fatalf("%s, %v", file, err)
 	}
@@ -135,7 +136,7 @@ func TestTheSettingIsWrittenBesideEverythingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Config = file
-	if _, err := app.DeclineModel(p); err != nil {
+	if _, err := services.DeclineModel(p); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(file)
@@ -143,13 +144,13 @@ func TestTheSettingIsWrittenBesideEverythingElse(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if named, err := app.ModelNamed(p); err != nil || !named {
+	if named, err := services.ModelNamed(p); err != nil || !named {
 		t.Errorf("named %t, %v", named, err)
 	}
 	if err := os.WriteFile(file, []byte("auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1:1/v1'}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.DeclineModel(p); err == nil || !strings.Contains(err.Error(), "put it in by hand") {
+	if _, err := services.DeclineModel(p); err == nil || !strings.Contains(err.Error(), "put it in by hand") {
 		t.Errorf("beside an auditor: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/afar"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -106,7 +107,7 @@ func (o *office) join(machine string) *laptop {
 	if err := l.away.Write(l.data); err != nil {
 		o.t.Fatal(err)
 	}
-	l.write(shim.MachineToken(l.data), l.token)
+	l.write(afar.TokenFile(l.data), l.token)
 	return l
 }
 
@@ -355,7 +356,7 @@ func TestALaptopWithoutItsServerRunsNothing(t *testing.T) {
 // A server is not heard by other machines in plain text unless somebody says that this is meant, and a machine that has joined one has
 // none of its own beside it.
 func TestWhereAServerDoesNotListen(t *testing.T) {
-	p := app.Paths{Data: t.TempDir()}
+	p := datafolder.Paths{Data: t.TempDir()}
 	for plain, want := range map[bool]string{false: "for everybody to read", true: ""} {
 		a, err := app.New(t.Context(), app.Options{Paths: p, Listen: "0.0.0.0:0", Plain: plain, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
@@ -373,7 +374,7 @@ func TestWhereAServerDoesNotListen(t *testing.T) {
 	if err := away.Write(p.Data); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(shim.MachineToken(p.Data), []byte("tm-agent-x"), 0o600); err != nil {
+	if err := os.WriteFile(afar.TokenFile(p.Data), []byte("tm-agent-x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := app.New(t.Context(), app.Options{Paths: p, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "tidemark leave") {
@@ -385,7 +386,7 @@ func TestWhereAServerDoesNotListen(t *testing.T) {
 func TestARelayOnALaptopAsksTheServer(t *testing.T) {
 	o := openOffice(t, "")
 	ana := o.join("ana")
-	port := app.MCPPort(app.Paths{Data: ana.data})
+	port := judge.Running(datafolder.Paths{Data: ana.data})
 	ask := judge.Ask{
 		Place: judge.Place{Session: "ben/claude:one", Agent: "claude", Owner: true},
 		Call:  tool.Call{ID: "c1", Name: "files__read_file", Args: []byte(`{"path":"notes.txt"}`)},

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // alone posts a hook with the agent's token and nothing else, as whoever has read it can.
@@ -133,7 +133,7 @@ func attempts(data, base, port string) []map[string]any {
 // refusedDoors tries what lies on the disk at the doors that answer.
 func refusedDoors(t *testing.T, s *server, id string) {
 	t.Helper()
-	kept, _, err := app.LoadTokens(s.paths.Tokens())
+	kept, _, err := accounts.LoadTokens(s.paths.Tokens())
 	if err != nil {
 		t.Fatal(err)
 	}

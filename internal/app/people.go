@@ -2,37 +2,18 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/people/accounts"
-	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/people/channels"
+	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/webpush"
+	"github.com/tidemark/tidemark/internal/store/postgres"
 )
-
-// openRoster reads who has a token of their own; changes are recorded with the keys. Where several servers have the log, it
-// is there that they stand.
-func openRoster(p Paths, keys *approvalproof.Keeper, left func(ctx context.Context, whose, by string) error) (*accounts.Roster, error) {
-	o := accounts.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record, Left: left}
-	if p.Store != "" {
-		o.Kept = func() ([]accounts.Person, error) { return named(keys) }
-	}
-	return accounts.Open(o)
-}
-
-// named is everybody whose token the log has.
-func named(keys *approvalproof.Keeper) ([]accounts.Person, error) {
-	tokens, err := keys.Tokens()
-	out := make([]accounts.Person, len(tokens))
-	for i, t := range tokens {
-		out[i] = accounts.Person{
-			Name: t.Name, Role: t.Role, Agent: t.Agent, Machine: t.Machine, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC(),
-		}
-	}
-	return out, err
-}
 
 // left takes away what somebody has whose token was revoked.
 func (a *App) left(ctx context.Context, whose, by string) error {
@@ -42,78 +23,48 @@ func (a *App) left(ctx context.Context, whose, by string) error {
 	return a.push.Left(ctx, whose, by)
 }
 
-// People are those who have a token of their own.
-func People(ctx context.Context, p Paths) (list []accounts.Person, err error) {
-	if p.Store != "" {
-		log, err := OpenLog(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, log.Close()) }()
-		return named(log.keys)
-	}
-	nothing := func(context.Context, event.Person) error { return nil } // nothing is changed
-	r, err := accounts.Open(accounts.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: nothing})
-	if err != nil {
-		return nil, err
-	}
-	return r.List(), nil
+// openTokens reads or makes the tokens. Those a failed start made would never be seen by
+// anybody, so it is remembered whether there was a file.
+func (a *App) openTokens() (err error) {
+	_, missing := os.Stat(a.opts.Paths.Tokens())
+	a.Tokens, a.NewTokens, err = accounts.OpenTokens(a.opts.Paths.Tokens())
+	a.unshown = err == nil && a.NewTokens && errors.Is(missing, os.ErrNotExist)
+	return err
 }
 
-// AddPerson makes a token for somebody while no server runs, and RevokePerson takes it away.
-func AddPerson(ctx context.Context, p Paths, by, name, role string) (token string, who accounts.Person, err error) {
-	err = withRoster(ctx, p, func(log *Log, r *accounts.Roster) error {
-		if role == accounts.MachineRole {
-			if token, err = r.AddMachine(ctx, accounts.Actor{By: by, Via: "cli"}, name); err == nil {
-				who, _ = r.Find(token) // it was just added
-			}
-			return err
-		}
-		if err := log.Unproven(); err != nil {
-			return err
-		}
-		if token, err = r.Add(ctx, accounts.Actor{By: by, Via: "cli"}, name, role); err == nil {
-			who, _ = r.Find(token) // it was just added
-		}
+// shareSignIns has other servers of the log know who is signed in here, and finish what was begun here: a plain load balancer
+// sends a browser to any of them.
+func (a *App) shareSignIns(key []byte) (signin.Book, error) {
+	if a.shared == nil {
+		return nil, nil
+	}
+	book, err := signin.NewSharedBook(a.waited(), key)
+	if err != nil {
+		return nil, fmt.Errorf("share sign-ins: %w", err)
+	}
+	a.keys.Share(datafolder.Derive(key, "proofs"), signin.NewUsedOnce(a.waited(), signin.NonceShelf))
+	if a.external.Provider != nil {
+		a.external.Provider.Share(datafolder.Derive(key, "tickets"), signin.NewUsedOnce(a.waited(), signin.TicketShelf))
+	}
+	return book, nil
+}
+
+func (a *App) waited() postgres.Waited { return postgres.NewWaited(a.shared, a.patient) }
+
+// openPush makes what tells browsers. They are this server's own, however many servers there are.
+func (a *App) openPush() error {
+	c := a.config.Channels.Push
+	if c == nil {
+		return nil
+	}
+	c.Path, c.Now, c.Record, c.Who = a.opts.Paths.Push(), time.Now, a.keys.Record, &a.config.Approvals.Who
+	var err error
+	if a.push, err = webpush.New(*c); err != nil {
 		return err
+	}
+	a.external.PerServer.Add(&channels.Way{
+		Name: "push", Detail: "notices in browsers, without buttons", Asker: a.push, Run: a.push.Run, Check: a.push.Check,
+		Denies: true, Due: a.push.Due,
 	})
-	return token, who, err
-}
-
-// AddAgent makes a token that is one agent's while no server runs.
-func AddAgent(ctx context.Context, p Paths, by, name, agent string) (token string, who accounts.Person, err error) {
-	err = withRoster(ctx, p, func(_ *Log, r *accounts.Roster) error {
-		if token, err = r.AddAgent(ctx, accounts.Actor{By: by, Via: "cli"}, name, agent); err == nil {
-			who, _ = r.Find(token) // it was just added
-		}
-		return err
-	})
-	return token, who, err
-}
-
-// RevokePerson takes somebody's token away while no server runs.
-func RevokePerson(ctx context.Context, p Paths, by, name string) error {
-	return withRoster(ctx, p, func(_ *Log, r *accounts.Roster) error {
-		_, err := r.Revoke(ctx, accounts.Actor{By: by, Via: "cli"}, name)
-		return err
-	})
-}
-
-// withRoster opens the log and the list for as long as step runs; no server may.
-func withRoster(ctx context.Context, p Paths, step func(*Log, *accounts.Roster) error) (err error) {
-	lock, err := hold(p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	log, err := OpenLogForAnswers(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	r, err := openRoster(p, log.keys, func(_ context.Context, whose, _ string) error { return webpush.Forget(p.Push(), whose) })
-	if err != nil {
-		return err
-	}
-	return step(log, r)
+	return nil
 }

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/build"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/external/remotehook"
 	"github.com/tidemark/tidemark/internal/plugins/compliance"
@@ -20,12 +20,6 @@ import (
 	"github.com/tidemark/tidemark/internal/plugins/telemetry"
 	"github.com/tidemark/tidemark/internal/store/notify"
 )
-
-// Cost is the folder of what models cost; see plugins/cost.
-func (p Paths) Cost() string { return filepath.Join(p.Data, "cost") }
-
-// Compliance is the folder of the compliance record; see plugins/compliance.
-func (p Paths) Compliance() string { return filepath.Join(p.Data, "compliance") }
 
 // plugins are those that ship and are switched on. The zero value is none.
 type plugins struct {
@@ -107,7 +101,7 @@ func (a *App) openTelemetry(ctx context.Context, f *notify.Store) error {
 		headers[name] = string(value)
 	}
 	x, err := telemetry.New(telemetry.Options{
-		Endpoint: t.Endpoint, Headers: headers, Service: t.Service, Version: Version(), Every: t.Every,
+		Endpoint: t.Endpoint, Headers: headers, Service: t.Service, Version: build.Version(), Every: t.Every,
 		Log: a.log, After: head.Records, Grown: f.Grown, Now: time.Now, Logger: a.opts.Logger,
 	})
 	if err != nil {

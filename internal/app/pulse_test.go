@@ -47,7 +47,7 @@ func TestWhatIsDoneToAHookProgramIsNoticed(t *testing.T) {
 			if err := tt.do(hook); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(unhooked(data), "; "); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+			if got := strings.Join(settings.Changed(data), "; "); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // What servers share is taken from a folder at each start: tokens that were changed there count, another key is refused.
@@ -16,7 +18,7 @@ func TestServersTakeWhatTheyShare(t *testing.T) {
 	t.Setenv("TIDEMARK_SECRETS", shared)
 	start := func() error {
 		t.Helper()
-		a, err := app.New(t.Context(), app.Options{Paths: app.Paths{Data: data}, Logger: slog.New(slog.DiscardHandler)})
+		a, err := app.New(t.Context(), app.Options{Paths: datafolder.Paths{Data: data}, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}
@@ -33,7 +35,7 @@ func TestServersTakeWhatTheyShare(t *testing.T) {
 	}
 	write("words.key", strings.Repeat("ab", 32)+"\n")
 	for range 2 { // the second time they were changed
-		if _, _, err := app.LoadTokens(filepath.Join(shared, "tokens.json")); err != nil {
+		if _, _, err := accounts.LoadTokens(filepath.Join(shared, "tokens.json")); err != nil {
 			t.Fatal(err)
 		}
 		if err := start(); err != nil {

@@ -20,7 +20,9 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
 )
@@ -32,7 +34,7 @@ const hanging = time.Minute
 type silence struct {
 	*testing.T
 
-	paths app.Paths
+	paths datafolder.Paths
 	app   *app.App
 	url   string
 
@@ -46,7 +48,7 @@ func newSilence(t *testing.T, address string) *silence {
 	t.Helper()
 	data := t.TempDir()
 	s := &silence{
-		T: t, reasons: map[string]int{}, paths: app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml"), Store: address},
+		T: t, reasons: map[string]int{}, paths: datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml"), Store: address},
 	}
 	if err := os.WriteFile(s.paths.Config, []byte("server: {deadlineMs: 700}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -221,7 +223,7 @@ func (s *silence) late() (n int) {
 // recorded checks the log.
 func (s *silence) recorded() {
 	s.Helper()
-	log, err := app.OpenLog(s.Context(), s.paths)
+	log, err := installation.OpenLog(s.Context(), s.paths)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -4,49 +4,29 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net/url"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/build"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/approvalproof"
-	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/installation"
+	"github.com/tidemark/tidemark/internal/people/signin"
+	"github.com/tidemark/tidemark/internal/policies"
+	"github.com/tidemark/tidemark/internal/store/checkpoints"
 	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/store/patient"
 	"github.com/tidemark/tidemark/internal/store/postgres"
-	"github.com/tidemark/tidemark/internal/store/retention"
-	"github.com/tidemark/tidemark/internal/store/rows"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
-
-// keptLog is a log that a server writes and reads.
-type keptLog interface {
-	engine.Store
-	engine.Shared
-	shownLog
-	Asks(ctx context.Context, now int64) ([]store.Asked, error)
-	Close() error
-}
-
-// shownLog is a log as people look at it, and have it forget.
-type shownLog interface {
-	httpapi.Log
-	retention.Log
-}
 
 // openStore opens the log: in the data folder, or in the database that the paths name.
 func (a *App) openStore(ctx context.Context, key []byte) error {
 	if a.opts.Paths.Store == "" {
-		log, err := sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{Key: headKey(key)})
+		log, err := sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{Key: installation.HeadKey(key)})
 		if err != nil {
 			return fmt.Errorf("open log: %w", err)
 		}
@@ -64,37 +44,13 @@ func (a *App) openStore(ctx context.Context, key []byte) error {
 // watchStore is how often a database is asked whether it takes records, while nothing else is written.
 const watchStore = time.Second
 
-// checkAlike refuses a server whose key is another than that of the first server of the log: it could not
-// know again what others kept, and would find everything lost.
-func (a *App) checkAlike(ctx context.Context, key []byte) error {
-	if a.shared == nil {
-		return nil
-	}
-	alike, err := a.shared.Alike(ctx, "words.key", keyed(key, "which key this is"))
-	if err != nil {
-		return err
-	}
-	if !alike {
-		return fmt.Errorf("open log: %s is another key than that of the other servers of this log "+
-			"(copy words.key and tokens.json from the data folder of one of them)", a.opts.Paths.Key())
-	}
-	return nil
-}
-
-// keyed is a value that whoever has the key can make, and that tells nothing of it.
-func keyed(key []byte, what string) []byte {
-	h := hmac.New(sha256.New, key)
-	_, _ = h.Write([]byte(what)) // a hash never fails
-	return h.Sum(nil)
-}
-
 // handshakeSecret is what lines of plugins are signed with: drawn at each start, unless other servers must
 // know them too.
 func (a *App) handshakeSecret(key []byte) io.Reader {
 	if a.shared == nil {
 		return rand.Reader
 	}
-	return bytes.NewReader(keyed(key, "lines of plugins"))
+	return bytes.NewReader(datafolder.Derive(key, "lines of plugins"))
 }
 
 // policyWord begins what servers tell each other when one has taken up a policy.
@@ -109,12 +65,12 @@ func (a *App) listen(ctx context.Context, f *notify.Store) {
 			a.follow(version)
 			return
 		}
-		if n.Word == signedOutWord || n.Session == "" { // or anything may have been missed
+		if n.Word == signin.SignedOutWord || n.Session == "" { // or anything may have been missed
 			if err := a.desk.Refresh(ctx); err != nil {
 				a.opts.Logger.Warn("who was signed out elsewhere may still look here", "error", err)
 			}
 		}
-		if n.Word == signedOutWord {
+		if n.Word == signin.SignedOutWord {
 			return
 		}
 		f.Elsewhere(n.Session, n.Reach)
@@ -127,12 +83,12 @@ func (a *App) follow(version string) {
 	if a.Monitor.Policy().Version() == version {
 		return
 	}
-	if now, err := OnDisk(a.paths()); err != nil || now.Version != version {
+	if now, err := policies.OnDisk(a.policy.Paths()); err != nil || now.Version != version {
 		a.opts.Logger.Error("another server of the log judges by a policy that this one does not have; give both the same file",
-			"theirs", version, "file", from(now.File), "version", now.Version, "error", err)
+			"theirs", version, "file", policies.Source(now.File), "version", now.Version, "error", err)
 		return
 	}
-	if _, err := a.takeUp(true); err != nil {
+	if _, err := a.policy.TakeUp(true); err != nil {
 		a.opts.Logger.Error("policy not reloaded; the old one stays in force", "error", err)
 	}
 }
@@ -142,93 +98,26 @@ func (a *App) tellPolicy(ctx context.Context) {
 	if a.shared == nil {
 		return
 	}
-	if err := a.shared.Tell(ctx, policyWord+a.Judges().Version); err != nil {
+	if err := a.shared.Tell(ctx, policyWord+a.policy.Judges().Version); err != nil {
 		a.opts.Logger.Warn("other servers were not told of the policy", "error", err)
 	}
 }
 
-// readLog opens the log for looking at.
-func readLog(ctx context.Context, p Paths) (*rows.Reader, error) {
-	if p.Store != "" {
-		r, err := postgres.OpenReadOnly(ctx, p.Store)
-		if err != nil {
-			return nil, err
-		}
-		return r.Reader, nil
+func (a *App) proven() installation.ProvenLog {
+	return installation.Proven(a.log, a.patient, a.anchorBreaks)
+}
+
+// openCheckpoints has conversations that are let go kept in the data folder. Without a key nothing can be sealed, and nothing is kept.
+// What was left by a server that had more room, or kept some, is removed.
+func (a *App) openCheckpoints(opts *engine.Options) error {
+	folder := a.opts.Paths.Checkpoints()
+	if len(opts.Key) == 0 || a.config.Server.Checkpoints == 0 {
+		return checkpoints.Clear(folder)
 	}
-	key, err := headKeyOf(p)
+	kept, err := checkpoints.Open(folder, datafolder.Derive(opts.Key, "names of checkpoints"), a.config.Server.Checkpoints)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r, err := sqlite.OpenReader(ctx, p.DB(), sqlite.Options{Key: key})
-	if err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
-	}
-	return r.Reader, nil
-}
-
-// headKey is what the file is signed with that says where the log stood.
-func headKey(key []byte) []byte { return keyed(key, "where the log stood") }
-
-// headKeyOf is the same for whoever opens the log without a server; nil where the folder has no key.
-func headKeyOf(p Paths) ([]byte, error) {
-	key, err := keyOf(p)
-	if key == nil || err != nil {
-		return nil, err
-	}
-	return headKey(key), nil
-}
-
-// keyOf is the key of a data folder; nil where it has none.
-func keyOf(p Paths) ([]byte, error) {
-	if _, err := os.Stat(p.Key()); errors.Is(err, fs.ErrNotExist) { // LoadKey would make one
-		return nil, nil
-	}
-	return LoadKey(p.Key())
-}
-
-// countsKey is what the counts of reports are signed with.
-func countsKey(key []byte) []byte { return keyed(key, "counts of reports") }
-
-// writeLog opens the log for writing, beside servers where there may be any.
-func writeLog(ctx context.Context, p Paths) (keptLog, *rows.Reader, error) {
-	if p.Store != "" {
-		s, err := postgres.Open(ctx, p.Store, postgres.Options{})
-		if err != nil {
-			return nil, nil, err
-		}
-		return s, s.Reader.Reader, nil
-	}
-	key, err := headKeyOf(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := sqlite.Open(ctx, p.DB(), sqlite.Options{Key: key})
-	if err != nil {
-		return nil, nil, fmt.Errorf("open log: %w", err)
-	}
-	return s, s.Reader.Reader, nil
-}
-
-// CheckStore says what is wrong with an address of a log; nil for none.
-func CheckStore(address string) error {
-	if address == "" || postgres.Is(address) {
-		return nil
-	}
-	return errors.New("--store: want postgres://user@host/database, or nothing for the file in the data folder")
-}
-
-// StoreName is an address of a log for people: without what could be a secret.
-func StoreName(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "PostgreSQL"
-	}
-	return u.Scheme + "://" + u.Host + u.Path
-}
-
-// proofs is what a check of the whole log reads.
-type proofs interface {
-	Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error)
-	approvalproof.Log
+	opts.Checkpoints, opts.Program = kept, build.ID()
+	return nil
 }

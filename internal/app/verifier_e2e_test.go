@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/external/verifier"
+	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 	"github.com/tidemark/tidemark/internal/test/telegramtest"
 )
@@ -281,7 +282,7 @@ func TestTestingTheVerifier(t *testing.T) {
 	e := newEndpoint(t, `{"decision":"allow","reason":"hello"}`)
 	bot := telegramtest.New(t)
 	s := serve(t, t.TempDir(), verified(e, "  "+chatSection("telegram", bot.URL(), telegramtest.Token)))
-	got, err := app.TestVerifier(t.Context(), s.paths)
+	got, err := services.TestVerifier(t.Context(), s.paths)
 	if err != nil || !got.OK() || len(got.Webhooks) != 1 || got.Telegram == nil || got.Telegram.Error != "" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -296,12 +297,12 @@ func TestTestingTheVerifier(t *testing.T) {
 	}
 	e.Close()
 	for range 2 {
-		got, err = app.TestVerifier(t.Context(), s.paths)
+		got, err = services.TestVerifier(t.Context(), s.paths)
 		if err != nil || got.OK() || got.Webhooks[0].Error == "" {
 			t.Errorf("dead: got %+v, %v", got, err)
 		}
 	}
-	if _, err := app.TestVerifier(t.Context(), app.Paths{Data: t.TempDir()}); err == nil {
+	if _, err := services.TestVerifier(t.Context(), datafolder.Paths{Data: t.TempDir()}); err == nil {
 		t.Error("no verifier at all: got no error")
 	}
 }

@@ -75,7 +75,7 @@ func tokenFor(data, agent string) (string, error) {
 func elsewhere(away *afar.Server, data, agent string) (*server, error) {
 	raw, err := readSmall(TokenFile(data, agent), 0o077)
 	if errors.Is(err, os.ErrNotExist) {
-		raw, err = readSmall(MachineToken(data), 0o077)
+		raw, err = readSmall(afar.TokenFile(data), 0o077)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read token: %w", err)
@@ -87,9 +87,6 @@ func elsewhere(away *afar.Server, data, agent string) (*server, error) {
 	base := strings.TrimRight(away.URL, "/")
 	return &server{base: base, token: token, agent: agent, wire: wire{dial: away.Dialer(token)}, away: away}, nil
 }
-
-// MachineToken is where the token of a machine lies that has joined a server elsewhere.
-func MachineToken(data string) string { return filepath.Join(data, "machine.token") }
 
 func findServer(data, agent string) (*server, error) {
 	switch away, err := afar.Read(data); {

@@ -99,6 +99,9 @@ func PinOfPair(c tls.Certificate) (string, error) {
 	return PinOf(leaf), nil
 }
 
+// TokenFile is where the token of a machine lies that has joined a server elsewhere.
+func TokenFile(data string) string { return filepath.Join(data, "machine.token") }
+
 // CertFile is where a machine keeps the certificate of the server that it has joined, for programs that trust by certificates and not
 // by keys. We do not read it.
 func CertFile(data string) string { return filepath.Join(data, "server.crt") }

@@ -15,9 +15,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/backoff"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/test/watchtest"
 )
 
@@ -53,7 +53,7 @@ func plainLink(base, token string) Link {
 
 func start(t *testing.T, data string) *watchtest.Server {
 	t.Helper()
-	return watchtest.Start(t, data, app.Tokens{Agent: "agent", Reader: "reader", Approver: "approver"})
+	return watchtest.Start(t, data, accounts.Tokens{Agent: "agent", Reader: "reader", Approver: "approver"})
 }
 
 // announced finds the server by what it wrote into its folder, as the program does.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/fileowner"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/store"
 )
 
@@ -130,24 +131,9 @@ func firstBreak(page []store.Entry) string {
 	return ""
 }
 
-// privateNames are the files of a data folder that are their owner's alone.
-var privateNames = []string{
-	"words.key", "tokens.json", "people.json", "push.json", "tidemark.db", "tidemark.db-wal", "tidemark.db-shm", "tidemark.db-head",
-	"report.counts", "tls.pem", "elsewhere.json", "machine.token",
-}
-
-// PrivateFiles are the files of a data folder that are their owner's alone, whether they are there or not.
-func PrivateFiles(folder string) []string {
-	out := make([]string, len(privateNames))
-	for i, name := range privateNames {
-		out[i] = filepath.Join(folder, name)
-	}
-	return out
-}
-
 // files reports on files that others can read or change.
 func (f *found) files(folder string) {
-	for _, name := range PrivateFiles(folder) {
+	for _, name := range datafolder.PrivateFiles(folder) {
 		if info, err := os.Stat(name); err == nil && fileowner.Open(info, 0o077) {
 			f.add(Broken, filepath.Base(name), name+" can be read or changed by other users", "chmod 600 "+name)
 		}

@@ -7,6 +7,8 @@ import (
 	"iter"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/tidemark/tidemark/internal/store/shelf"
 )
 
 // Servers of one log have notes in common that are not of the log: nothing of it is chained, and all of it may be
@@ -20,13 +22,6 @@ const (
 
 // notesPage is how many notes are read, and written, at a time.
 const notesPage = 512
-
-// Note is one note.
-type Note struct {
-	ID   int64
-	Own  bool // this server wrote it
-	Body []byte
-}
 
 // Note adds notes. They are durable, and seen by every server that looks, when it returns.
 func (s *Store) Note(ctx context.Context, bodies [][]byte) error {
@@ -82,12 +77,12 @@ func (n *notes) end(ctx context.Context) error {
 }
 
 // Notes are the notes after one of them, in order, whoever wrote them.
-func (s *Store) Notes(ctx context.Context, after int64) iter.Seq2[Note, error] {
-	return func(yield func(Note, error) bool) {
+func (s *Store) Notes(ctx context.Context, after int64) iter.Seq2[shelf.Note, error] {
+	return func(yield func(shelf.Note, error) bool) {
 		for {
 			page, err := s.notesPage(ctx, after)
 			if err != nil {
-				yield(Note{}, unavailable("read notes of other servers", err))
+				yield(shelf.Note{}, unavailable("read notes of other servers", err))
 				return
 			}
 			for _, n := range page {
@@ -103,7 +98,7 @@ func (s *Store) Notes(ctx context.Context, after int64) iter.Seq2[Note, error] {
 	}
 }
 
-func (s *Store) notesPage(ctx context.Context, after int64) (out []Note, err error) {
+func (s *Store) notesPage(ctx context.Context, after int64) (out []shelf.Note, err error) {
 	rows, err := s.DB().QueryContext(ctx, selectNotes, after, notesPage)
 	if err != nil && lost(err) {
 		rows, err = s.DB().QueryContext(ctx, selectNotes, after, notesPage)
@@ -113,7 +108,7 @@ func (s *Store) notesPage(ctx context.Context, after int64) (out []Note, err err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var n Note
+		var n shelf.Note
 		var server string
 		var body sql.RawBytes
 		if err := rows.Scan(&n.ID, &server, &body); err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/tidemark/tidemark/internal/store/shelf"
 )
 
 // A shelf holds what servers of one log have in common for a while. Whoever changes it holds the lock of the notes.
@@ -19,15 +21,8 @@ const (
 	deleteOld    = `DELETE FROM shelf WHERE until <= $1`
 )
 
-// Place is one thing on the shelf. It is gone when its time (Unix nanoseconds) is over.
-type Place struct {
-	ID    string
-	Body  []byte
-	Until int64
-}
-
 // Use puts something on the shelf that nobody has put there before, and reports whether that is so.
-func (s *Store) Use(ctx context.Context, p Place, now int64) (first bool, err error) {
+func (s *Store) Use(ctx context.Context, p shelf.Place, now int64) (first bool, err error) {
 	err = s.noting(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, deleteOld, now); err != nil {
 			return err
@@ -57,7 +52,7 @@ func (s *Store) Lookup(ctx context.Context, id string, now int64) (body []byte, 
 // Reshelve has one server after the other look at everything whose id begins so and change it: what is put stays until its
 // time is over, what is gone is gone. An error changes nothing.
 func (s *Store) Reshelve(
-	ctx context.Context, begins string, now int64, change func(there map[string][]byte) (put []Place, gone []string, err error),
+	ctx context.Context, begins string, now int64, change func(there map[string][]byte) (put []shelf.Place, gone []string, err error),
 ) error {
 	var refused error
 	err := s.noting(ctx, func(tx pgx.Tx) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/store/postgres"
+	"github.com/tidemark/tidemark/internal/store/shelf"
 )
 
 // What works once works once among all servers, until its time is over.
@@ -20,7 +21,7 @@ func TestWhatIsUsedIsUsedAtEveryServer(t *testing.T) {
 	for _, s := range servers {
 		for range 4 {
 			all.Go(func() {
-				ok, err := s.Use(t.Context(), postgres.Place{ID: "ticket/1", Until: 100}, 10)
+				ok, err := s.Use(t.Context(), shelf.Place{ID: "ticket/1", Until: 100}, 10)
 				if err != nil {
 					t.Error(err)
 				}
@@ -34,7 +35,7 @@ func TestWhatIsUsedIsUsedAtEveryServer(t *testing.T) {
 	if n := first.Load(); n != 1 {
 		t.Errorf("it was the first time %d times", n)
 	}
-	if ok, err := servers[1].Use(t.Context(), postgres.Place{ID: "ticket/1", Until: 200}, 100); err != nil || !ok {
+	if ok, err := servers[1].Use(t.Context(), shelf.Place{ID: "ticket/1", Until: 200}, 100); err != nil || !ok {
 		t.Errorf("after its time: %t, %v", ok, err)
 	}
 }
@@ -48,8 +49,8 @@ func TestServersChangeTheShelfInTurns(t *testing.T) {
 	for _, s := range servers {
 		all.Go(func() {
 			for range each {
-				err := s.Reshelve(t.Context(), "desk/", 1, func(there map[string][]byte) ([]postgres.Place, []string, error) {
-					return []postgres.Place{{ID: "desk/n", Body: append(there["desk/n"], 'x'), Until: 10}}, []string{"desk/old"}, nil
+				err := s.Reshelve(t.Context(), "desk/", 1, func(there map[string][]byte) ([]shelf.Place, []string, error) {
+					return []shelf.Place{{ID: "desk/n", Body: append(there["desk/n"], 'x'), Until: 10}}, []string{"desk/old"}, nil
 				})
 				if err != nil {
 					t.Error(err)
@@ -67,8 +68,8 @@ func TestServersChangeTheShelfInTurns(t *testing.T) {
 		t.Errorf("after its time: %q, %v", body, err)
 	}
 	refused := fmt.Errorf("no: %w", engine.ErrNotFound)
-	err := servers[0].Reshelve(t.Context(), "desk/", 1, func(map[string][]byte) ([]postgres.Place, []string, error) {
-		return []postgres.Place{{ID: "desk/more", Until: 10}}, []string{"desk/n"}, refused
+	err := servers[0].Reshelve(t.Context(), "desk/", 1, func(map[string][]byte) ([]shelf.Place, []string, error) {
+		return []shelf.Place{{ID: "desk/more", Until: 10}}, []string{"desk/n"}, refused
 	})
 	body, err2 := servers[1].Lookup(t.Context(), "desk/n", 1)
 	if !errors.Is(err, refused) || err2 != nil || body == nil {

@@ -32,10 +32,11 @@ var layers = []layer{
 	{[]string{"internal/standing"}, "what is allowed for good is kept for all sessions, and knows none"},
 	{[]string{"internal/question"}, "the text of a question is made of what the log keeps"},
 	{[]string{"internal/engine"}, "the engine reaches the world only through its ports"},
-	{[]string{"internal/store", "internal/store/notify", "internal/store/patient", "internal/store/retention", "internal/draw", "internal/reports/report", "internal/reports/timeline",
+	{[]string{"internal/store", "internal/store/notify", "internal/store/shelf", "internal/store/patient", "internal/store/retention", "internal/draw", "internal/reports/report", "internal/reports/timeline",
 		"internal/llm/format/...", "internal/mcp/wire"}, "what adapters share knows no adapter"},
 	{[]string{"internal/plugins/..."}, "a plugin knows what anybody's may know, and no door"},
 	{[]string{"internal/reports/definitions"}, "how definitions became what they are is read from a log, whatever reads it"},
+	{[]string{"internal/datafolder"}, "where an installation keeps what it keeps is known to all that keep something there, and knows none of them"},
 	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/approvalproof", "internal/people/accounts", "internal/people/sight",
 		"internal/people/policyfile", "internal/reports/recordsearch", "internal/reports/toolusage", "internal/reports/renamed", "internal/reports/tally",
 		"internal/extract/handles", "internal/mcp/claims", "internal/mcp/pins", "internal/mcp/upstreams", "internal/agents/harness"},
@@ -43,8 +44,15 @@ var layers = []layer{
 	{adapters, "an adapter knows the engine, never an adapter of another folder"},
 	{[]string{".", "store/sqlite", "store/postgres"}, "what an embedder calls knows the engine and what it is given by default"},
 	{[]string{"internal/config"}, "a file is read in one go, each section by the adapter it is about"},
+	{[]string{"internal/config/load"}, "the file is read from the disk, by whoever is to do as it says"},
+	{[]string{"internal/installation"}, "the log of a data folder is opened as its file says, whoever wants to look"},
+	{[]string{"internal/services"}, "those whom the file names are opened together, and a trial of one may look into the log"},
+	{[]string{"internal/policies"}, "a policy is held against the log, and a model may write one"},
+	{[]string{"internal/diagnosis"}, "whoever examines an installation looks at all of it"},
+	{[]string{"internal/machines"}, "other machines are let in by the door they reach"},
+	{[]string{"internal/localserver"}, "a server of this machine is started and stopped from outside"},
 	{[]string{"internal/app"}, "the wiring knows everything but the programs"},
-	{[]string{"cmd/..."}, "a program reaches adapters only through internal/app"},
+	{[]string{"cmd/..."}, "a program reaches adapters only through internal/app and the rooms that it opens"},
 	{[]string{"internal/test/..."}, "tests look at everything, from outside"},
 	{[]string{"scripts/..."}, "a script stands alone"},
 }
@@ -57,7 +65,8 @@ var adapters = []string{
 
 // reached are the adapters a program may use without the wiring: they need none, or are
 // clients of a server that runs.
-var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/tui", "internal/mcp/...", "internal/box/..."}
+var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/tui", "internal/mcp/...", "internal/box/...",
+	"internal/store/backup"}
 
 func floorOf(dir string) int {
 	return slices.IndexFunc(layers, func(l layer) bool { return within(dir, l.dirs) })

@@ -15,8 +15,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/localserver"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/test/terminal"
 )
 
@@ -41,7 +43,9 @@ func newNewcomer(t *testing.T) *newcomer {
 	opens := "#!/bin/sh\ncp \"$1\" " + top + "/page 2>/dev/null || echo \"$1\" >>" + top + "/opened\n"
 	do(t, os.WriteFile(filepath.Join(bin, "browser"), []byte(opens), 0o700))
 	n.env = []string{"HOME=" + n.home, "PATH=" + bin + ":/usr/bin:/bin", "LANG=C.UTF-8", "NO_COLOR=1", "TERM=xterm", "BROWSER=" + filepath.Join(bin, "browser")}
-	t.Cleanup(func() { _ = app.StopRunning(context.WithoutCancel(t.Context()), app.Paths{Data: n.data}) })
+	t.Cleanup(func() {
+		_ = localserver.StopRunning(context.WithoutCancel(t.Context()), datafolder.Paths{Data: n.data})
+	})
 	return n
 }
 
@@ -89,7 +93,7 @@ func TestTheFirstRunEnrolsAKeyAndShowsNoToken(t *testing.T) {
 	x.Press("y\n")
 	_, code, _ := strings.Cut(n.reads("page"), "/console/login#")
 	code, _, _ = strings.Cut(code, `"`)
-	running, err := app.FindRunning(app.Paths{Data: n.data})
+	running, err := datafolder.FindRunning(datafolder.Paths{Data: n.data})
 	do(t, err)
 	at, err := url.Parse(running.URL)
 	do(t, err)
@@ -110,7 +114,7 @@ func TestTheFirstRunEnrolsAKeyAndShowsNoToken(t *testing.T) {
 		t.Fatalf("init ended with %v and shows\n%s", err, x.Shows())
 	}
 
-	kept, _, err := app.LoadTokens(app.Paths{Data: n.data}.Tokens())
+	kept, _, err := accounts.LoadTokens(datafolder.Paths{Data: n.data}.Tokens())
 	do(t, err)
 	b.open("/console/q/" + n.waits(w, kept.Reader))
 	b.click(`button[value=approve]`)
@@ -158,7 +162,7 @@ func (n *newcomer) output(args ...string) (string, error) {
 }
 
 // answersItself tries, as a program of the same user that has read everything on the disk, to answer a question.
-func (n *newcomer) answersItself(w *world, kept *app.Tokens, id string) {
+func (n *newcomer) answersItself(w *world, kept *accounts.Tokens, id string) {
 	n.t.Helper()
 	for _, token := range []string{kept.Agent, kept.Reader, kept.Owner, kept.Approver, kept.Admin} {
 		status, body := w.api(http.MethodPost, "/v1/approvals/"+id, token, map[string]any{"decision": "approve"}, nil)
@@ -169,8 +173,8 @@ func (n *newcomer) answersItself(w *world, kept *app.Tokens, id string) {
 	// A new token is made by whoever runs the program, and taken at the next start: with a key enrolled it answers nothing.
 	made, err := n.output("token", "new", "--json")
 	if err == nil {
-		do(n.t, app.StopRunning(n.t.Context(), app.Paths{Data: n.data}))
-		if _, err := app.Background(n.t.Context(), app.Paths{Data: n.data}, filepath.Join(n.home, "bin", "tidemark"), "--listen", strings.TrimPrefix(w.url, "http://")); err != nil {
+		do(n.t, localserver.StopRunning(n.t.Context(), datafolder.Paths{Data: n.data}))
+		if _, err := localserver.Background(n.t.Context(), datafolder.Paths{Data: n.data}, filepath.Join(n.home, "bin", "tidemark"), "--listen", strings.TrimPrefix(w.url, "http://")); err != nil {
 			n.t.Fatal(err)
 		}
 		for _, part := range strings.Split(made, `"`) {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 )
 
@@ -69,7 +70,7 @@ func serveOn(t *testing.T, data, policy string) *world {
 func serveAt(t *testing.T, data, port, policy string) *world {
 	t.Helper()
 	w := &world{t: t, data: data, log: &logged{}}
-	p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
+	p := datafolder.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
 	if err := os.WriteFile(p.Config, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/installation"
 )
 
 // enrol enrols a passkey in the tab.
@@ -135,7 +136,7 @@ func (w *world) answers() string {
 // verified checks the log as audit verify does, and that a changed proof would be found.
 func (w *world) verified(t *testing.T, want int) {
 	t.Helper()
-	log, err := app.OpenLog(t.Context(), app.Paths{Data: w.data})
+	log, err := installation.OpenLog(t.Context(), datafolder.Paths{Data: w.data})
 	do(t, err)
 	defer func() { do(t, log.Close()) }()
 	report, err := log.Verify(t.Context(), nil)
@@ -195,8 +196,8 @@ func TestEnrolmentIsClosed(t *testing.T) {
 
 	data := w.data
 	w.stop()
-	paths := app.Paths{Data: data}
-	n, err := app.ForgetKeys(t.Context(), paths, "tester")
+	paths := datafolder.Paths{Data: data}
+	n, err := installation.ForgetKeys(t.Context(), paths, "tester")
 	if err != nil || n != 1 {
 		t.Fatalf("forgot %d, %v", n, err)
 	}
@@ -222,7 +223,7 @@ func TestWithoutAServerAnApprovalNeedsTheProofToo(t *testing.T) {
 	w := serve(t, "approvals:\n  proof: passkey\n")
 	q := w.ask("s")
 	w.stop()
-	log, err := app.OpenLogForAnswers(t.Context(), app.Paths{Data: w.data, Config: w.data + "/tidemark.yaml"})
+	log, err := installation.OpenLogForAnswers(t.Context(), datafolder.Paths{Data: w.data, Config: w.data + "/tidemark.yaml"})
 	do(t, err)
 	defer func() { do(t, log.Close()) }()
 	_, err = log.Monitor.Answer(t.Context(), voteFor(q, true))

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // serve starts the monitor with the policy it is shipped with.
@@ -26,7 +26,7 @@ func (w *world) serve() {
 		if err := os.MkdirAll(w.data, 0o700); err != nil {
 			w.t.Fatal(err)
 		}
-		tokens, made, err := app.LoadTokens(filepath.Join(w.data, "tokens.json"))
+		tokens, made, err := accounts.LoadTokens(filepath.Join(w.data, "tokens.json"))
 		if err != nil || !made {
 			w.t.Fatalf("make tokens: made %v, %v", made, err)
 		}

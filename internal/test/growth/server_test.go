@@ -21,6 +21,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/datafolder"
 )
 
 // house is a whole server, as it ships, in this process: with models and MCP servers that are scripted.
@@ -71,7 +72,7 @@ func newHouse(t testing.TB, wait string) *house {
 		_, _ = io.WriteString(w, s.body)
 	}))
 	t.Cleanup(upstream.Close)
-	p := app.Paths{Data: h.data, Config: filepath.Join(h.data, "tidemark.yaml")}
+	p := datafolder.Paths{Data: h.data, Config: filepath.Join(h.data, "tidemark.yaml")}
 	file := "server: {maxBodyBytes: 33554432}\nmcp: {wait: " + wait + ", pin: off, servers: {mail: {url: " + upstream.URL + "}}}\nllm:\n  wait: " + wait +
 		fmt.Sprintf(upstreams, upstream.URL)
 	if err := os.WriteFile(p.Config, []byte(file), 0o600); err != nil {

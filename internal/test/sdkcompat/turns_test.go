@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -118,7 +118,7 @@ func (w *world) worst(t *testing.T) (trust.Level, int) {
 	if err := w.app.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	log, err := app.OpenLog(t.Context(), w.paths)
+	log, err := installation.OpenLog(t.Context(), w.paths)
 	if err != nil {
 		t.Fatal(err)
 	}

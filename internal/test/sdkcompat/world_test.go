@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -39,7 +41,7 @@ const keys = "key-of-"
 // world is a whole server, in this process, before one upstream.
 type world struct {
 	app   *app.App
-	paths app.Paths
+	paths datafolder.Paths
 	url   string
 	log   bytes.Buffer // of the server, everything it has to say; read when it has stopped
 }
@@ -48,7 +50,7 @@ type world struct {
 // proxy may run any more.
 func newWorld(t *testing.T, upstream string) *world {
 	t.Helper()
-	w := &world{paths: app.Paths{Data: t.TempDir()}}
+	w := &world{paths: datafolder.Paths{Data: t.TempDir()}}
 	w.paths.Config = filepath.Join(w.paths.Data, "tidemark.yaml")
 	if err := os.WriteFile(w.paths.Config, fmt.Appendf(nil, policy, upstream), 0o600); err != nil {
 		t.Fatal(err)
@@ -92,7 +94,7 @@ func (w *world) base(kind string) string {
 // allowed counts the calls that the log says were allowed, by what exactly they were.
 func (w *world) allowed(t *testing.T) map[tool.Digest]int {
 	t.Helper()
-	log, err := app.OpenLog(t.Context(), w.paths)
+	log, err := installation.OpenLog(t.Context(), w.paths)
 	if err != nil {
 		t.Fatal(err)
 	}

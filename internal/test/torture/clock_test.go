@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/store/retention"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
@@ -44,7 +44,7 @@ func newClocked(t testing.TB) *clocked {
 	c := &clocked{path: filepath.Join(t.TempDir(), "tidemark.db"), key: make([]byte, 32)}
 	_, _ = rand.Read(c.key) // it never fails
 	c.now.Store(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixNano())
-	c.server = &server{house: &house{tokens: app.Tokens{
+	c.server = &server{house: &house{tokens: accounts.Tokens{
 		Agent: "agent-token-0123456789", Approver: "approver-token-0123456789", Admin: "admin-token-0123456789",
 	}}, http: http.DefaultClient}
 	c.open(t)

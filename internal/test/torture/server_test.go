@@ -17,15 +17,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 )
 
 // house is a data folder with what must be the same after every start of its server.
 type house struct {
 	data   string
 	store  string // address of the database; "": a file in the folder
-	tokens app.Tokens
+	tokens accounts.Tokens
 	under  []string // a program that starts the server, with its arguments; nil: none
 }
 
@@ -34,7 +34,7 @@ func newHouse(t testing.TB, store string) *house {
 	t.Helper()
 	h := &house{data: t.TempDir(), store: store}
 	var err error
-	if h.tokens, _, err = app.LoadTokens(filepath.Join(h.data, "tokens.json")); err != nil {
+	if h.tokens, _, err = accounts.LoadTokens(filepath.Join(h.data, "tokens.json")); err != nil {
 		t.Fatal(err)
 	}
 	return h

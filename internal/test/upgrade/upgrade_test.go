@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/installation"
+	"github.com/tidemark/tidemark/internal/store/backup"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -137,20 +139,20 @@ func TestALogOfAnEarlierVersionIsRead(t *testing.T) {
 
 // A backup that an earlier version made is restored, and stays as it is; one of a later version is refused, with what to do.
 func TestABackupOfAnotherVersion(t *testing.T) {
-	backup := app.Paths{Data: t.TempDir()}
+	older := datafolder.Paths{Data: t.TempDir()}
 	raw := unpacked(t)
-	if err := os.WriteFile(backup.DB(), raw, 0o600); err != nil {
+	if err := os.WriteFile(older.DB(), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	to := app.Paths{Data: filepath.Join(t.TempDir(), "data")}
-	c, err := app.Restore(t.Context(), to, backup.Data, time.Now())
+	to := datafolder.Paths{Data: filepath.Join(t.TempDir(), "data")}
+	c, err := backup.Restore(t.Context(), to, older.Data, time.Now())
 	if err != nil || !c.Report.OK() || c.Report.Sessions < int64(len(sessions)) {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if now, err := os.ReadFile(backup.DB()); err != nil || !bytes.Equal(now, raw) {
+	if now, err := os.ReadFile(older.DB()); err != nil || !bytes.Equal(now, raw) {
 		t.Errorf("the backup was changed (%v)", err)
 	}
-	log, err := app.OpenLog(t.Context(), to)
+	log, err := installation.OpenLog(t.Context(), to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +165,8 @@ func TestABackupOfAnotherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	newer := app.Paths{Data: t.TempDir()}
-	if _, err := app.Restore(t.Context(), newer, to.Data, time.Now()); err != nil {
+	newer := datafolder.Paths{Data: t.TempDir()}
+	if _, err := backup.Restore(t.Context(), newer, to.Data, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", newer.DB())
@@ -175,7 +177,7 @@ func TestABackupOfAnotherVersion(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.Restore(t.Context(), to, newer.Data, time.Now()); err == nil || !strings.Contains(err.Error(), "use the newer program") {
+	if _, err := backup.Restore(t.Context(), to, newer.Data, time.Now()); err == nil || !strings.Contains(err.Error(), "use the newer program") {
 		t.Errorf("a backup of a later version: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/test/prooftest"
 )
 
@@ -29,7 +29,7 @@ type Server struct {
 	*httptest.Server
 	t         *testing.T
 	Data      string
-	Tokens    app.Tokens
+	Tokens    accounts.Tokens
 	Snapshot  chan string // one for each connection
 	Responses chan Response
 	events    chan string
@@ -47,7 +47,7 @@ type Response struct {
 }
 
 // Start starts one on a data folder.
-func Start(t *testing.T, data string, tokens app.Tokens) *Server {
+func Start(t *testing.T, data string, tokens accounts.Tokens) *Server {
 	t.Helper()
 	s := &Server{
 		t: t, Data: data, Tokens: tokens, Snapshot: make(chan string, 8), events: make(chan string), drop: make(chan struct{}),
