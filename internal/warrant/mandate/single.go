@@ -170,25 +170,6 @@ func (r *Records) bestOf(at []int32, value string, words []string) standing {
 	return best
 }
 
-// contested reports whether the records that could stand for another are called by more of some words, or by as many.
-func (r *Records) contested(at int, key, value string, words []string) (better, ties bool) {
-	mine, own := r.score(at, words), r.calledHow(at, words)
-	r.candidates(words, func(i int) {
-		if i == at {
-			return
-		}
-		if other := r.rival(i, key, value); other == "" || other == value || !r.kin(at, i) || r.holdsRecord(at, i) || r.holdsRecord(i, at) {
-			return
-		}
-		s, named := r.score(i, words), r.calledHow(i, words)
-		if own.outranks(&named) {
-			return
-		}
-		better, ties = better || s > mine, ties || s == mine || named.outranks(&own)
-	})
-	return better, ties
-}
-
 func (r *Records) singledAt(at int, value string, words []string) standing {
 	rec := &r.all[at]
 	key := rec.keyOf(value)

@@ -101,6 +101,25 @@ func (c *called) outranks(other *called) bool {
 	return true
 }
 
+// contested reports whether the records that could stand for another are called by more of some words, or by as many.
+func (r *Records) contested(at int, key, value string, words []string) (better, ties bool) {
+	mine, own := r.score(at, words), r.calledHow(at, words)
+	r.candidates(words, func(i int) {
+		if i == at {
+			return
+		}
+		if other := r.rival(i, key, value); other == "" || other == value || !r.kin(at, i) || r.holdsRecord(at, i) || r.holdsRecord(i, at) {
+			return
+		}
+		s, named := r.score(i, words), r.calledHow(i, words)
+		if own.outranks(&named) {
+			return
+		}
+		better, ties = better || s > mine, ties || s == mine || named.outranks(&own)
+	})
+	return better, ties
+}
+
 // Chosen reports whether a phrase chooses the record of a value among others of its kind.
 func (r *Records) Chosen(value, phrase string) bool {
 	words := contentWords(phrase)
