@@ -121,7 +121,7 @@ func (r *readerRow) held(t *testing.T) []int {
 // What somebody who has read the code tries stays as it is written down: how many of each class are stopped, and how many honest
 // twins run untouched. The figure of the first run is in the evaluation's page.
 func TestAttacksOfAReaderOfTheCode(t *testing.T) {
-	for _, folder := range []string{"reader", "second", "third", "fourth"} {
+	for _, folder := range []string{"reader", "second", "third", "fourth", "fifth"} {
 		t.Run(folder, func(t *testing.T) { ofAReader(t, folder, "results.txt", nil) })
 		if drawn := contractsFor(t, folder); drawn != nil {
 			t.Run(folder+" with contracts", func(t *testing.T) { ofAReader(t, folder, "results-contracts.txt", drawn) })
