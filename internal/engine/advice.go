@@ -56,7 +56,8 @@ func (m *Monitor) decideWithAdvice(ctx context.Context, p *proposal, v *Verdict)
 		if !errors.Is(err, errNeedsAdvice) {
 			return err
 		}
-		c.want(intent.WithWaited(context.WithValue(ctx, auditsKey{}, before), c.contract.Took()))
+		m.tellAudits(p.ref.Session, before)
+		c.want(intent.WithWaited(ctx, c.contract.Took()))
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("wait for those who are asked about the call: %w", err)
 		}
@@ -64,13 +65,19 @@ func (m *Monitor) decideWithAdvice(ctx context.Context, p *proposal, v *Verdict)
 	return errors.New("the session kept changing while others were asked about the call")
 }
 
-type auditsKey struct{}
+// Audited is for an auditor or a reader whose answers cost something: before it is asked about a call it hears how often a model was
+// asked about the session, by any server of the log and also before a restart.
+type Audited interface {
+	Audited(session string, before int)
+}
 
-// Audits is how often a model was asked about the session of a question before, by any server of the log and also before a
-// restart. An auditor whose answers cost something counts with it.
-func Audits(ctx context.Context) int {
-	n, _ := ctx.Value(auditsKey{}).(int)
-	return n
+// tellAudits tells whoever may be asked about a call how often models were asked about its session.
+func (m *Monitor) tellAudits(session string, before int) {
+	for _, who := range []any{m.auditor, m.acts, m.reader} {
+		if counts, ok := who.(Audited); ok {
+			counts.Audited(session, before)
+		}
+	}
 }
 
 func applyCaution(v *Verdict, o *event.Opinion, cfg policy.Settings) {

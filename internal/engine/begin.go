@@ -76,7 +76,7 @@ type Opening struct {
 
 // Begin opens a turn, or joins the one that has just been opened. A message of the
 // verified owner that is a chat command is carried out.
-func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
+func (m *Monitor) Begin(ctx context.Context, t Turn, how ...RecordOption) (Opening, error) {
 	if strings.HasPrefix(t.Ref.Session, reserved) {
 		return Opening{}, fmt.Errorf("begin turn: %w: names that begin with %q are ours", ErrRef, reserved)
 	}
@@ -107,7 +107,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 		set := m.policy.Load().For(agentOf(t.Agent, s.state.Agent))
 		if !recorded {
 			var err error
-			if open, err = m.open(ctx, s, set, &t, inherited, &family); err != nil {
+			if open, err = m.open(ctx, s, set, &t, recordingOf(how), inherited, &family); err != nil {
 				return err
 			}
 			recorded = true
@@ -128,7 +128,9 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 }
 
 // open records the turn, or what t adds to the one that is open.
-func (m *Monitor) open(ctx context.Context, s *sessionEntry, set *policy.Set, t *Turn, from trust.Label, family *family) (Opening, error) {
+func (m *Monitor) open(
+	ctx context.Context, s *sessionEntry, set *policy.Set, t *Turn, how recording, from trust.Label, family *family,
+) (Opening, error) {
 	var open Opening
 	if set.Facts() { // before the message: what is heard now is heard as it was said
 		if err := m.listen(ctx, s, family); err != nil {
@@ -166,7 +168,7 @@ func (m *Monitor) open(ctx context.Context, s *sessionEntry, set *policy.Set, t 
 	} else {
 		event.Seen.Trace = trace
 	}
-	if err := m.append(ctx, s, event); err != nil {
+	if err := m.put(ctx, s, how, event); err != nil {
 		return open, err
 	}
 	if s.heard != nil && t.HostTools != nil {
@@ -347,7 +349,7 @@ func (m *Monitor) beganEvent(s *sessionEntry, set *policy.Set, t Turn, open Open
 
 // reopen begins a turn the host did not announce. A context nobody began is untrusted;
 // one that was begun goes on with the mark it has.
-func (m *Monitor) reopen(ctx context.Context, s *sessionEntry, ref Ref) error {
+func (m *Monitor) reopen(ctx context.Context, s *sessionEntry, ref Ref, how recording) error {
 	b := s.state.Branch(ref.Branch)
 	began := &event.Began{Level: trust.Untrusted, Rule: "not-begun", Carry: true}
 	if b.Begun() {
@@ -359,7 +361,7 @@ func (m *Monitor) reopen(ctx context.Context, s *sessionEntry, ref Ref) error {
 	}
 	var id string
 	id, began.Auto = s.state.NextTurn(ref.Turn)
-	return m.append(ctx, s, &event.Event{
+	return m.put(ctx, s, how, &event.Event{
 		Kind: event.TurnBegan, Time: m.at(s), Branch: ref.Branch, Turn: id, Began: began,
 	})
 }

@@ -127,24 +127,10 @@ func ticketError(err error) error {
 	return unavailable(err)
 }
 
-type boxesKey struct{}
-
 // boxing is that a door has commands run in a box, and where they work.
 type boxing struct {
 	workspace string
 	brokers   bool // it also runs plain commands that leave, by a broker
-}
-
-// Boxes is for a door whose host runs a command in a box and nowhere else where it is told to. With the context of Decide it
-// says so, and names the folder that is worked on; no other door is ever told to.
-func Boxes(ctx context.Context, workspace string) context.Context {
-	return context.WithValue(In(ctx, workspace), boxesKey{}, &boxing{workspace: workspace})
-}
-
-// Brokers is Boxes for a door whose host also has a plain command that leaves run by a broker: with the one capability that it needs,
-// and asked for with what it would carry where nobody ordered it.
-func Brokers(ctx context.Context, workspace string) context.Context {
-	return context.WithValue(In(ctx, workspace), boxesKey{}, &boxing{workspace: workspace, brokers: true})
 }
 
 // The rules of calls that run in a box, and of calls in a session where one did not.

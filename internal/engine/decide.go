@@ -43,53 +43,36 @@ type step struct {
 
 // proposal is the call that is asked about, and how.
 type proposal struct {
-	ref     Ref
-	call    tool.Call
-	gated   bool         // the host asks about it again before it runs it
-	waited  string       // the question that it waited for; "": none
-	dialog  string       // the host whose own dialog asks about it, should it be held; "": none
-	run     string       // of a call whose result may be shown before it is written; "": of others
-	boxes   *boxing      // nil: the door cannot have it run in a box
-	wants   *wanted      // what a command in a box wants; nil: it is any other call
-	shows   bool         // it is an address in the answer, which nobody is asked about
-	folder  string       // that is worked in; "": nobody said
-	holds   []Kept       // what it holds of what is kept from the agent
-	looks   string       // the name that we look up by it ourselves; "": the agent wants it
-	pending pendingWrite // its record, where that is on its way; zero: it is written
+	ref      Ref
+	call     tool.Call
+	gated    bool         // the host asks about it again before it runs it
+	waited   string       // the question that it waited for; "": none
+	dialog   string       // the host whose own dialog asks about it, should it be held; "": none, unless inDialog
+	mayLag   bool         // its result may be shown before it is written
+	run      string       // of a call whose result may be shown before it is written; "": of others
+	boxes    *boxing      // nil: the door cannot have it run in a box
+	wants    *wanted      // what a command in a box wants; nil: it is any other call
+	shows    bool         // it is an address in the answer, which nobody is asked about
+	folder   string       // that is worked in; "": nobody said
+	holds    []Kept       // what it holds of what is kept from the agent
+	looks    string       // the name that we look up by it ourselves; "": the agent wants it
+	inDialog bool         // a host's own dialog asks about it
+	pending  pendingWrite // its record, where that is on its way; zero: it is written
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
 // context, ask the policy, hear the auditor, spend an approval or open a question, hear
 // the verifier, record. Only then is there a permit. Whoever is outside is heard while
 // the session goes on; then the call is judged again from the start.
-func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
-	err = m.verdict(ctx, &proposal{ref: ref, call: call}, &v)
-	return v, err
-}
-
-// DecideGated is Decide for a call that the host asks about again, here, before it runs
-// it: what is not denied outright is left to that question, and this one counts for
-// nothing.
-func (m *Monitor) DecideGated(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
-	err = m.verdict(ctx, &proposal{ref: ref, call: call, gated: true}, &v)
-	return v, err
-}
-
-// DecideAgain is Decide for a call that waited until the question about it was answered.
-// A no to that very question stands, though another turn may have begun since; with no
-// question it is Decide.
-func (m *Monitor) DecideAgain(ctx context.Context, ref Ref, call tool.Call, question string) (v Verdict, err error) {
-	err = m.verdict(ctx, &proposal{ref: ref, call: call, waited: question}, &v)
-	return v, err
-}
-
-// DecideInDialog is Decide for a call about which, should it be held, the host asks its person
-// in a dialog of its own. The record of the question says so; without that, Ran closes none.
-func (m *Monitor) DecideInDialog(ctx context.Context, ref Ref, call tool.Call, host string) (v Verdict, err error) {
-	if !isHost(host) {
-		return Verdict{}, fmt.Errorf("decide in the dialog of %.80q: %w", host, ErrHost)
+func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call, how ...DecideOption) (v Verdict, err error) {
+	p := &proposal{ref: ref, call: call}
+	for _, o := range how {
+		o(p)
 	}
-	err = m.verdict(ctx, &proposal{ref: ref, call: call, dialog: host}, &v)
+	if p.inDialog && !isHost(p.dialog) {
+		return Verdict{}, fmt.Errorf("decide in the dialog of %.80q: %w", p.dialog, ErrHost)
+	}
+	err = m.verdict(ctx, p, &v)
 	return v, err
 }
 
@@ -100,13 +83,11 @@ var ErrHost = errors.New("a host is named by at most 32 lower-case letters, digi
 func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 	ctx = patience.For(ctx, m.store) // whoever is outside takes a time of their own
 	var err error
-	if p.run, err = m.runIfLagging(ctx); err != nil {
-		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
+	if p.mayLag && m.shared == nil { // where other servers write the same log, they must find what was shown
+		if p.run, err = m.run(); err != nil {
+			return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
+		}
 	}
-	p.boxes, _ = ctx.Value(boxesKey{}).(*boxing)
-	p.wants, _ = ctx.Value(wantsKey{}).(*wanted)
-	p.folder, _ = ctx.Value(folderKey{}).(string)
-	p.holds, _ = ctx.Value(holdsKey{}).([]Kept)
 	for range attempts {
 		if err = m.decideOnce(ctx, p, v); err != nil || p.pending.of == nil {
 			break
@@ -154,7 +135,7 @@ func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) error
 
 // turn finds the open turn the call belongs to, opening one where the host did not. A
 // turn that was sealed stays so: then the branch is returned as it is.
-func (m *Monitor) turn(ctx context.Context, s *sessionEntry, ref Ref) (*session.Taint, error) {
+func (m *Monitor) turn(ctx context.Context, s *sessionEntry, ref Ref, how recording) (*session.Taint, error) {
 	if strings.HasPrefix(ref.Session, reserved) {
 		return nil, fmt.Errorf("%w: names that begin with %q are ours", ErrRef, reserved)
 	}
@@ -162,7 +143,7 @@ func (m *Monitor) turn(ctx context.Context, s *sessionEntry, ref Ref) (*session.
 	if b.Turn.Has(ref.Turn) || ref.Turn != "" && b.Sealed(ref.Turn) {
 		return b, nil
 	}
-	if err := m.reopen(ctx, s, ref); err != nil {
+	if err := m.reopen(ctx, s, ref, how); err != nil {
 		return nil, err
 	}
 	return s.state.Branch(ref.Branch), nil
@@ -172,7 +153,7 @@ func (m *Monitor) turn(ctx context.Context, s *sessionEntry, ref Ref) (*session.
 // permit.
 // Preconditions: s.mu is held and s is loaded; x holds the proposal.
 func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdict) error {
-	taint, err := m.turn(ctx, s, x.ref)
+	taint, err := m.turn(ctx, s, x.ref, recording{})
 	if err != nil {
 		return err
 	}

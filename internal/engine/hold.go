@@ -175,9 +175,11 @@ func (m *Monitor) Returned(ctx context.Context, o Observation, words string) (tr
 
 // Hold is Observe for a door that can keep a result from its agent, and show what show returns instead. It does so where the policy says
 // so of the tool (holdResults), or always. Where the Kept is zero the agent reads the result, and it was observed like any other.
-func (m *Monitor) Hold(ctx context.Context, o Observation, always bool, show func(Kept) string) (Kept, trust.Label, error) {
+func (m *Monitor) Hold(
+	ctx context.Context, o Observation, always bool, show func(Kept) string, how ...RecordOption,
+) (Kept, trust.Label, error) {
 	o.keep = &keeping{always: always, show: show}
-	label, err := m.Observe(ctx, o)
+	label, err := m.Observe(ctx, o, how...)
 	if err != nil {
 		return Kept{}, label, err
 	}
@@ -211,7 +213,7 @@ func (m *Monitor) Extracted(ctx context.Context, ref Ref, from Kept, value strin
 		if err != nil {
 			return err
 		}
-		b, err := m.turn(ctx, s, ref)
+		b, err := m.turn(ctx, s, ref, recording{})
 		if err != nil {
 			return err
 		}
@@ -231,14 +233,6 @@ func (m *Monitor) Extracted(ctx context.Context, ref Ref, from Kept, value strin
 		return fmt.Errorf("extract: %w", err)
 	}
 	return nil
-}
-
-type holdsKey struct{}
-
-// Carrying is for a door that puts what is kept from the agent into a call. With the context of Decide it says what: the call is judged as
-// by an agent that has read it, and nothing of its values is told to the agent.
-func Carrying(ctx context.Context, what []Kept) context.Context {
-	return context.WithValue(ctx, holdsKey{}, what)
 }
 
 // carry has a call judged with all that stands behind what it holds of what the agent has not read: what it carries whole, and a value

@@ -68,12 +68,13 @@ func (m *Monitor) brings(ctx context.Context, s *sessionEntry, o *Observation, c
 }
 
 // appendResult records a result, and that it closes the session.
-func (m *Monitor) appendResult(ctx context.Context, s *sessionEntry, came *arrival, e *event.Event) error {
+func (m *Monitor) appendResult(ctx context.Context, s *sessionEntry, how recording, came *arrival, e *event.Event) error {
 	events, err := m.closing(ctx, s, e, came.call)
 	if err != nil {
 		return err
 	}
-	if err = m.append(m.mayWait(ctx, came, e), s, events...); err != nil && came.call != nil && !came.call.Seen {
+	how.later = how.later || m.mayWait(came, e)
+	if err = m.put(ctx, s, how, events...); err != nil && came.call != nil && !came.call.Seen {
 		s.keepUnwritten(events, err)
 	}
 	return err

@@ -50,18 +50,24 @@ func (m *Monitor) load(ctx context.Context, s *sessionEntry) error {
 	return nil
 }
 
-// append writes events to the log and only then folds them, but for those that may wait.
+// append records what may not wait: it is durable before it counts.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) append(ctx context.Context, s *sessionEntry, events ...*event.Event) error {
+	return m.put(ctx, s, recording{}, events...)
+}
+
+// put writes events to the log and only then folds them, but for those that may wait.
 // After an error nobody knows what was written, so the session is read again before it
 // decides anything.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) append(ctx context.Context, s *sessionEntry, events ...*event.Event) error {
+func (m *Monitor) put(ctx context.Context, s *sessionEntry, how recording, events ...*event.Event) error {
 	for _, e := range events {
 		if e.Decided != nil && e.Decided.Ask != nil {
 			m.index(s, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it
 		}
 	}
 	events[0].Key = s.keys.Fresh() // what it seals is in them, or in others after them
-	wait := mayDefer(ctx, s, events)
+	wait := mayDefer(s, how, events)
 	if wait {
 		s.unwritten = append(s.unwritten, events...)
 	} else if err := m.write(ctx, s, events); err != nil {
@@ -170,19 +176,12 @@ func (m *Monitor) at(s *sessionEntry) int64 {
 	return now
 }
 
-type deferKey struct{}
-
-// DeferWrite defers writes: what is recorded with this context counts at once, and may be written together with
-// the next record of its session, at the latest with that of a decision, before there is a permit, or with Flush. It is for a
-// door that is told everything again with each request: what a crash loses comes back as something nobody saw.
-func DeferWrite(ctx context.Context) context.Context { return context.WithValue(ctx, deferKey{}, true) }
-
 // maxUnwritten bounds how many events of a session wait.
 const maxUnwritten = 64
 
 // mayDefer reports whether events may be written with the next record. Nothing is let through
 // on them, and nothing that people decide is among them.
-func mayDefer(ctx context.Context, s *sessionEntry, events []*event.Event) bool {
+func mayDefer(s *sessionEntry, how recording, events []*event.Event) bool {
 	for _, e := range events {
 		switch e.Kind {
 		case event.TurnBegan, event.ContextSeen, event.ResultSeen, event.ModelCalled, event.ModelAnswered, event.TurnSealed:
@@ -190,27 +189,7 @@ func mayDefer(ctx context.Context, s *sessionEntry, events []*event.Event) bool 
 			return false
 		}
 	}
-	later, _ := ctx.Value(deferKey{}).(bool)
-	return later && !s.writeFailed && len(s.unwritten)+len(events) <= maxUnwritten
-}
-
-type mayLagKey struct{}
-
-// ResultMayLag, in the context of Decide, lets the caller show the result of the call before it is in the log (decision 39). It is
-// for a door that brings the call to its server and shows the result itself. The record of the decision says what the result is
-// expected to bring; a start that finds no result counts that, and something that nobody remembers. A result that is
-// worse than expected is written before Observe returns. The door flushes soon after.
-func ResultMayLag(ctx context.Context) context.Context {
-	return context.WithValue(ctx, mayLagKey{}, true)
-}
-
-// runIfLagging is this start of the monitor, where a decision is asked for by a door that is ResultMayLag. Where other servers write
-// the same log, they must find what was shown.
-func (m *Monitor) runIfLagging(ctx context.Context) (string, error) {
-	if owing, _ := ctx.Value(mayLagKey{}).(bool); !owing || m.shared != nil {
-		return "", nil
-	}
-	return m.run()
+	return how.later && !s.writeFailed && len(s.unwritten)+len(events) <= maxUnwritten
 }
 
 // Flush writes what waits of a session. A session nobody knows has nothing.

@@ -36,7 +36,7 @@ type Observation struct {
 
 // Observe labels a result and records it. From then on the context is at least as
 // distrusted as the result.
-func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, error) {
+func (m *Monitor) Observe(ctx context.Context, o Observation, how ...RecordOption) (trust.Label, error) {
 	child, err := m.brought(ctx, o)
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
@@ -48,7 +48,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		late := !b.Turn.Has(o.Ref.Turn) && b.Sealed(o.Ref.Turn)
 		if !late {
 			var err error
-			if b, err = m.turn(ctx, s, o.Ref); err != nil {
+			if b, err = m.turn(ctx, s, o.Ref, recordingOf(how)); err != nil {
 				return err
 			}
 		}
@@ -84,7 +84,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		event.Seen.Trace = s.noteResult(&o, &came, event.Seen, set, tainted)
 		label = event.Seen.Label
 		m.trackMemory(s)
-		return m.appendResult(ctx, s, &came, event)
+		return m.appendResult(ctx, s, recordingOf(how), &came, event)
 	})
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
@@ -96,12 +96,9 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	return label, nil
 }
 
-// mayWait lets a result be written with the next record, where the record of its call says as much as it does.
-func (m *Monitor) mayWait(ctx context.Context, came *arrival, e *event.Event) context.Context {
-	if came.call == nil || came.call.Run == "" || e.Late || m.shared != nil || !came.call.Covers(e.Seen) {
-		return ctx
-	}
-	return DeferWrite(ctx)
+// mayWait reports whether a result may be written with the next record: where the record of its call says as much as it does.
+func (m *Monitor) mayWait(came *arrival, e *event.Event) bool {
+	return came.call != nil && came.call.Run != "" && !e.Late && m.shared == nil && came.call.Covers(e.Seen)
 }
 
 // arrival is what is known of a result beside what the host reports.
@@ -187,7 +184,7 @@ type Ended struct {
 }
 
 // End records the response and seals the turn. Ending a turn twice is ErrSealed.
-func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
+func (m *Monitor) End(ctx context.Context, e Ending, how ...RecordOption) (Ended, error) {
 	var out Ended
 	err := m.with(ctx, e.Ref, func(s *sessionEntry) error {
 		b := s.state.Branch(e.Ref.Branch)
@@ -209,7 +206,7 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 			}
 			trace = s.traced(c.Answered(string(e.Content)))
 		}
-		return m.append(ctx, s, &event.Event{
+		return m.put(ctx, s, recordingOf(how), &event.Event{
 			Kind: event.TurnSealed, Time: m.at(s), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Seen: &event.Seen{
 				Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason, Trace: trace,

@@ -170,13 +170,6 @@ func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 	return nil
 }
 
-type folderKey struct{}
-
-// In is for a door whose host works in a folder. With the context of Decide it says which: files that earlier sessions wrote there count.
-func In(ctx context.Context, folder string) context.Context {
-	return context.WithValue(ctx, folderKey{}, folder)
-}
-
 // remember makes a command that runs what other sessions wrote after others had spoken be judged as in those: what they read
 // counts for it, and is what its result will be worth.
 func (m *Monitor) remember(ctx context.Context, x *step, in *policy.Input) error {

@@ -42,20 +42,20 @@ type Layer struct {
 
 // Tools says which tools the model may see in this iteration, and whether the turn may
 // go on at all.
-func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
+func (m *Monitor) Tools(ctx context.Context, call ModelCall, how ...RecordOption) (Layer, error) {
 	var out Layer
 	err := m.with(ctx, call.Ref, func(s *sessionEntry) error {
-		b, err := m.turn(ctx, s, call.Ref)
+		b, err := m.turn(ctx, s, call.Ref, recordingOf(how))
 		if err != nil {
 			return err
 		}
 		if !b.Turn.Open {
-			if err := m.reopen(ctx, s, Ref{Session: call.Ref.Session, Branch: call.Ref.Branch}); err != nil {
+			if err := m.reopen(ctx, s, Ref{Session: call.Ref.Session, Branch: call.Ref.Branch}, recordingOf(how)); err != nil {
 				return err
 			}
 			b = s.state.Branch(call.Ref.Branch)
 		}
-		out, err = m.layer(ctx, s, b, call)
+		out, err = m.layer(ctx, s, b, call, recordingOf(how))
 		return err
 	})
 	if err != nil {
@@ -64,7 +64,7 @@ func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
 	return out, nil
 }
 
-func (m *Monitor) layer(ctx context.Context, s *sessionEntry, b *session.Taint, call ModelCall) (_ Layer, err error) {
+func (m *Monitor) layer(ctx context.Context, s *sessionEntry, b *session.Taint, call ModelCall, how recording) (_ Layer, err error) {
 	set := m.policy.Load().For(s.state.Agent)
 	iteration := max(call.Iteration, b.Turn.Models)
 	// The event settles what earlier calls brought, so it is folded on a copy first: the
@@ -115,7 +115,7 @@ func (m *Monitor) layer(ctx context.Context, s *sessionEntry, b *session.Taint, 
 		event.Model.Content = m.whole(call.Context)
 	}
 	out.Notice = set.Settings().TaintNotice && next.Mark.Level < trust.Local
-	if err := m.append(ctx, s, event); err != nil {
+	if err := m.put(ctx, s, how, event); err != nil {
 		s.toldAt = tool.Digest{} // what was told just now is in no log
 		return Layer{}, err
 	}
@@ -146,10 +146,10 @@ type ModelReply struct {
 
 // Replied records what the model answered with and says which of its calls name tools
 // that are hidden now: those must not even be tried.
-func (m *Monitor) Replied(ctx context.Context, a ModelReply) (Layer, error) {
+func (m *Monitor) Replied(ctx context.Context, a ModelReply, how ...RecordOption) (Layer, error) {
 	var out Layer
 	err := m.with(ctx, a.Ref, func(s *sessionEntry) error {
-		b, err := m.turn(ctx, s, a.Ref)
+		b, err := m.turn(ctx, s, a.Ref, recordingOf(how))
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (m *Monitor) Replied(ctx context.Context, a ModelReply) (Layer, error) {
 				out.Hidden = append(out.Hidden, name)
 			}
 		}
-		return m.append(ctx, s, &event.Event{
+		return m.put(ctx, s, recordingOf(how), &event.Event{
 			Kind: event.ModelAnswered, Time: m.at(s), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Model: &event.Model{
 				Name: a.Model, Calls: slices.Clone(a.Calls), Removed: slices.Clone(out.Hidden),

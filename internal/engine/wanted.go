@@ -16,8 +16,6 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-type wantsKey struct{}
-
 // wanted is what a command in a box wants, of whose ticket we know.
 type wanted struct {
 	event.Wanted
@@ -37,11 +35,11 @@ const (
 var ErrWanted = confined.ErrWanted
 
 // Want is how a command in a box asks for something outside it: by the ticket it runs with. What comes back is the call that Decide
-// is asked about, and with which context. A question that nobody waits for any more, about something else that the session's box
+// is asked about, and the option to ask with. A question that nobody waits for any more, about something else that the session's box
 // wanted, is withdrawn.
-func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted, adds *Adds) (context.Context, Ref, tool.Call, error) {
-	fail := func(err error) (context.Context, Ref, tool.Call, error) {
-		return ctx, Ref{}, tool.Call{}, fmt.Errorf("want: %w", err)
+func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted, adds *Adds) (DecideOption, Ref, tool.Call, error) {
+	fail := func(err error) (DecideOption, Ref, tool.Call, error) {
+		return nil, Ref{}, tool.Call{}, fmt.Errorf("want: %w", err)
 	}
 	if err := confined.Check(&w); err != nil {
 		return fail(err)
@@ -61,7 +59,8 @@ func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted, adds 
 	if err := m.forgetWanted(ctx, ref, &call); err != nil {
 		return fail(err)
 	}
-	return context.WithValue(ctx, wantsKey{}, &wanted{Wanted: w, ticket: given.Ticket, adds: adds.orderedBy(&given)}), ref, call, nil
+	wants := &wanted{Wanted: w, ticket: given.Ticket, adds: adds.orderedBy(&given)}
+	return func(p *proposal) { p.wants = wants }, ref, call, nil
 }
 
 // forgetWanted withdraws questions of a box that nobody waits for, but for the one about this very call.
