@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
@@ -18,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/people/policyfile"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -324,7 +324,7 @@ func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) er
 // printItem names the item of the mandate that a call was held against, and what is missing.
 func (e *env) printItem(i *event.Covering) {
 	if i != nil && i.ID != "" {
-		e.printf("  %s\n", engine.NameItem(i))
+		e.printf("  %s\n", question.Named(i))
 	}
 	if i != nil && len(i.Missing) > 0 {
 		e.printf("  missing: %s\n", text.OneLine(strings.Join(i.Missing, ", ")))

@@ -7,10 +7,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
@@ -107,8 +107,7 @@ func (s *sessionEntry) stillAsked(r approval.Request, now int64) *Question {
 		q := s.question(r, now)
 		s.asked = &q
 	}
-	q := *s.asked
-	q.timeLeft = time.Duration(max(0, r.Expires-now))
+	q := s.asked.At(&r, now)
 	return &q
 }
 
@@ -180,7 +179,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	if s.input.Facts != nil {
 		found = s.facts.Found
 	}
-	live, kept := shownValues(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
+	live, kept := question.Values(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
 	if found != nil {
 		x.decided.Ask.Act = found.Deed.String()
 		x.decided.Item = s.covering(set, found, live)
@@ -206,8 +205,8 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	r := x.request(v)
 	q := s.question(r, x.now)
 	q.Args = cmp.Or(x.showBodies(v.Tool, found), q.Args)
-	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
-	q.Always, q.Reads = s.lastingChoices(&r, q.Act)
+	q.Show(x.decided.Ask, v.Opinion, x.decided.Item)
+	q.Always, q.Reads = question.Lasting(&r, q.Act, s.pin(r.Tool) != "")
 	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
 	return nil

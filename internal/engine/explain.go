@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/facts"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/policy"
@@ -83,27 +83,13 @@ func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x
 		plain := func(_, value string) string { return value } // whoever asks wrote the values
 		out.Act = facts.Act()
 		w := facts.Found
-		out.Slots, _ = shownValues(w, set, plain)
-		out.Item = itemOf(w, out.Slots)
+		out.Slots, _ = question.Values(w, set, plain)
+		out.Item = question.Item(w, out.Slots)
 	}
 	d := set.Judge(&in)
 	out.Mode, out.Kind, out.Rule, out.Reasons = d.Effect.Mode(), d.Kind, d.Rule, d.Reasons
 	t := set.Traits(name, in.Args)
 	out.Response, out.Why, out.Source, out.Sink, out.Caution = t.Level, t.Rule, t.Source, t.Sink, t.Caution
-	return out
-}
-
-// itemOf is the item that a call was held against, with the slots that it does not hold.
-func itemOf(w *warrant.Warrant, shown []event.Shown) *event.Covering {
-	out := &event.Covering{}
-	if w != nil && w.Item != nil {
-		out.ID, out.Giver, out.Quote = w.Item.ID, w.Item.Giver, w.Item.Quote
-	}
-	for i := range shown {
-		if v := &shown[i]; v.Lacks {
-			out.Missing = append(out.Missing, cmp.Or(v.Path, v.Slot))
-		}
-	}
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
@@ -62,7 +63,7 @@ func (m *Monitor) told(s *sessionEntry, v *Vote, a *event.Answer, worst *approva
 			"When the agent tries the call again it is judged anew, and asked about again where the policy still wants that."
 		return fmt.Sprintf(text, strings.Join(tools, ", "))
 	}
-	return v.notice(tools, a.Grant, m.awaited(v.IDs))
+	return v.notice(tools, a.Grant, m.questions.Awaited(v.IDs))
 }
 
 // grant is what a vote opens beyond the calls that were asked about: calls that differ from
@@ -92,7 +93,7 @@ func (m *Monitor) grant(s *sessionEntry, v Vote, version string, ceiling trust.L
 			if r.Keeps.Act == "" || r.Keeps.Salt == "" {
 				continue // nobody could say what is like it
 			}
-			g.Calls = taskCalls(&r.Keeps)
+			g.Calls = question.TaskCalls(&r.Keeps)
 		}
 		g.Keeps = append(g.Keeps, event.Kept(r.Keeps))
 		if !slices.Contains(g.Tools, r.Tool) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -122,7 +123,7 @@ func onlyLooks(w *warrant.Warrant, set *policy.Set, h *approval.Held) bool {
 		case s.Fault || s.Secret:
 			return false
 		case s.Kind == warrant.Act:
-		case s.Has == warrant.Nothing || lacks(warrant.Read, s, set) || s.Kind == warrant.Order || s.Kind == warrant.Key:
+		case s.Has == warrant.Nothing || question.Lacks(warrant.Read, s, set) || s.Kind == warrant.Order || s.Kind == warrant.Key:
 			return false
 		}
 	}
@@ -132,29 +133,10 @@ func onlyLooks(w *warrant.Warrant, set *policy.Set, h *approval.Held) bool {
 // acting are the deeds that no word of a person makes a read.
 var acting = []warrant.Deed{warrant.Pay, warrant.Delete, warrant.Grant, warrant.Execute}
 
-// lastingChoices are what a yes for good to a question would open: for the aim, and that the tool only reads. Empty: nothing.
-func (s *sessionEntry) lastingChoices(r *approval.Request, act string) (always, reads string) {
-	if r.Kind != policy.KindTaintEscalation || len(r.Agreed) > 0 || s.pin(r.Tool) == "" {
-		return "", ""
-	}
-	if r.Keeps.Lasts() {
-		always = r.Keeps.OpensAlways()
-	}
-	if act != warrant.Read.String() && act != warrant.Unknown.String() {
-		return always, "" // a tool that says of itself what it does is told otherwise in the policy, not in passing
-	}
-	return always, onlyReads(r.Tool)
-}
-
-// onlyReads says for people what it opens to say that a tool only reads.
-func onlyReads(name string) string {
-	return (&approval.Standing{Tool: name, Reads: true}).String() + "; what its calls carry is still looked at"
-}
-
 // opensLasting says what a vote opens for good.
 func opensLasting(v *Vote, r *approval.Request) string {
 	if v.Reads {
-		return onlyReads(r.Tool)
+		return question.OnlyReads(r.Tool)
 	}
 	return r.Keeps.OpensAlways()
 }
@@ -179,7 +161,7 @@ func (m *Monitor) lasts(s *sessionEntry, v *Vote) (string, error) {
 	if ask, _ := s.state.Evidence(r.ID); ask != nil {
 		act = ask.Act
 	}
-	always, reads := s.lastingChoices(&r, act)
+	always, reads := question.Lasting(&r, act, s.pin(r.Tool) != "")
 	if v.Always && always == "" || v.Reads && reads == "" {
 		const never = "%w: this is not approved for good: nobody named whom it is for, it cannot be undone, or its tool is not defined"
 		return "", &AnswerError{Err: fmt.Errorf(never, approval.ErrUsage), TriesLeft: -1}

@@ -63,7 +63,8 @@ func (m *Monitor) append(ctx context.Context, s *sessionEntry, events ...*event.
 func (m *Monitor) put(ctx context.Context, s *sessionEntry, how recording, events ...*event.Event) error {
 	for _, e := range events {
 		if e.Decided != nil && e.Decided.Ask != nil {
-			m.index(s, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it
+			m.questions.Ask(s.name, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it
+			s.openQuestions = append(s.openQuestions, e.Decided.Ask.ID)
 		}
 	}
 	events[0].Key = s.keys.Fresh() // what it seals is in them, or in others after them

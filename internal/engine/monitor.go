@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/pack"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/labels"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant/sayings"
@@ -63,13 +64,11 @@ type Monitor struct {
 	stopping  *standing.Switch       // whether everything is stopped
 	run       func() (string, error) // what this start of the monitor is called; drawn when it is first needed
 
-	mu        sync.RWMutex
-	sessions  map[string]*sessionEntry // guarded by mu
-	children  map[string]children      // guarded by mu; sub-agents of a session
-	questions map[string]listed        // guarded by mu; questions by their id
-	expected  map[string][]string      // guarded by mu; of those, the ones that no look at their session has confirmed
-	waiting   map[string]int           // guarded by mu; how many wait for the answer to a question
-	kept      int                      // guarded by mu; how many of asking were open when it was last cleared
+	questions *question.Index // those that are open, by their ids
+
+	mu       sync.RWMutex
+	sessions map[string]*sessionEntry // guarded by mu
+	children map[string]children      // guarded by mu; sub-agents of a session
 
 	clock atomic.Int64                                              // counts the sessions made, to tell which others are idle since
 	most  int64                                                     // bytes of sessions that are held for judgement
@@ -106,7 +105,7 @@ func New(o Options) (*Monitor, error) {
 		sessions: map[string]*sessionEntry{}, children: map[string]children{},
 		lasting: standing.New(o.Store, lastingLog, o.Shared != nil), pairs: standing.NewNames(o.Store, pairsLog, o.Shared != nil),
 		stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now), checkpoints: o.Checkpoints, program: o.Program,
-		questions: map[string]listed{}, expected: map[string][]string{}, waiting: map[string]int{}, telling: newSlots(o.Processors),
+		questions: question.NewIndex(o.Now), telling: newSlots(o.Processors),
 	}
 	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {

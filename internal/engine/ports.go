@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -209,19 +210,6 @@ type ApproverRules interface {
 	Allows(c QuestionInfo, by string, agreed []string) (enough bool, err error)
 }
 
-// QuestionInfo is what rules for people look at in a question.
-type QuestionInfo struct {
-	Agent, Tool, Act, Kind string
-	Asked, Now             time.Time
-
-	People int // how many people must approve by the policy's own rules; 0: as ApproverRules say
-}
-
-// Info is what the question is about.
-func (q *Question) Info(now time.Time) QuestionInfo {
-	return QuestionInfo{Agent: q.Agent, Tool: q.Tool, Act: q.Act, Kind: q.Kind, Asked: q.Asked, Now: now, People: q.People}
-}
-
 // anybody lets whoever may answer decide, alone or with as many others as the policy's rules want.
 type anybody struct{}
 
@@ -243,3 +231,9 @@ type Prover interface {
 	// (Said). What it returns is recorded with the answer; with an error nothing is approved.
 	Prove(v *Vote, said string) (*event.Proof, error)
 }
+
+// Question is a held call as the owner sees it.
+type Question = question.Question
+
+// QuestionInfo is what rules for people look at in a question.
+type QuestionInfo = question.Info

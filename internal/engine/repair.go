@@ -174,7 +174,7 @@ const maxSealedBodies = 4 * maxArgsShown
 func (x *step) bodies(toolName string, found *warrant.Warrant) string {
 	asked := func(s warrant.Slot) bool {
 		written := s.Kind == warrant.Order || s.Kind == warrant.Cargo || s.Kind == warrant.Place
-		return written && lacks(found.Deed, &s, x.set)
+		return written && question.Lacks(found.Deed, &s, x.set)
 	}
 	if found == nil || !slices.ContainsFunc(found.Slots, asked) {
 		return ""

@@ -87,7 +87,7 @@ func (m *Monitor) view(s *sessionEntry) View {
 	}
 	for _, r := range st.Book.Requests() {
 		q := s.question(r, now)
-		q.Abandoned = m.abandoned(&q)
+		q.Abandoned = m.questions.Abandoned(&q)
 		v.Questions = append(v.Questions, q)
 	}
 	for _, g := range st.Book.Grants(now) {
