@@ -101,13 +101,14 @@ func (m *Monitor) Begin(ctx context.Context, t Turn, how ...RecordOption) (Openi
 	if err != nil {
 		return Opening{}, err
 	}
+	family.inherited = inherited
 	var open Opening
 	recorded := false // the turn; another replica may have moved on before its command
 	err = m.with(ctx, t.Ref, func(s *sessionEntry) error {
 		set := m.policy.Load().For(agentOf(t.Agent, s.state.Agent))
 		if !recorded {
 			var err error
-			if open, err = m.open(ctx, s, set, &t, recordingOf(how), inherited, &family); err != nil {
+			if open, err = m.open(ctx, s, set, &t, recordingOf(how), &family); err != nil {
 				return err
 			}
 			recorded = true
@@ -129,7 +130,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn, how ...RecordOption) (Openi
 
 // open records the turn, or what t adds to the one that is open.
 func (m *Monitor) open(
-	ctx context.Context, s *sessionEntry, set *policy.Set, t *Turn, how recording, from trust.Label, family *family,
+	ctx context.Context, s *sessionEntry, set *policy.Set, t *Turn, how recording, family *family,
 ) (Opening, error) {
 	var open Opening
 	if set.Facts() { // before the message: what is heard now is heard as it was said
@@ -143,7 +144,7 @@ func (m *Monitor) open(
 	if t.Ref.Turn != "" && !b.Turn.Has(t.Ref.Turn) && b.Sealed(t.Ref.Turn) {
 		return Opening{}, ErrSealed
 	}
-	inherited := s.state.JoinOwn(t.Ref.Session, from, t.Sender.SpawnedBy, t.From)
+	inherited := s.state.JoinOwn(t.Ref.Session, family.inherited, t.Sender.SpawnedBy, t.From)
 	label := m.turnLabel(s, *t, open, inherited, b)
 	if t.toldAgain(s, b, &open) {
 		t.Message = nil
@@ -171,12 +172,7 @@ func (m *Monitor) open(
 	if err := m.put(ctx, s, how, event); err != nil {
 		return open, err
 	}
-	if s.heard != nil && t.HostTools != nil {
-		s.heard.Host(t.HostTools)
-	}
-	if s.heard != nil && t.ControlTools != nil {
-		s.heard.Control(t.ControlTools)
-	}
+	s.hearTools(t)
 	if words {
 		said := utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage, steps: s.state.Steps()}
 		said.apart = messageOf(event).Text != *t.Message
@@ -189,6 +185,16 @@ func (m *Monitor) open(
 		m.prepare(ctx, s, set)
 	}
 	return open, nil
+}
+
+// hearTools tells judgement which tools are the host's and its framework's, where a turn says so.
+func (s *sessionEntry) hearTools(t *Turn) {
+	if s.heard != nil && t.HostTools != nil {
+		s.heard.Host(t.HostTools)
+	}
+	if s.heard != nil && t.ControlTools != nil {
+		s.heard.Control(t.ControlTools)
+	}
 }
 
 // newTools are tools of the host where a turn tells something new of them.

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
+	"pgregory.net/rapid"
 )
 
 // harmful are texts of files that do harm where they are run outside a box.

@@ -65,14 +65,14 @@ type proposal struct {
 // the verifier, record. Only then is there a permit. Whoever is outside is heard while
 // the session goes on; then the call is judged again from the start.
 func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call, how ...DecideOption) (v Verdict, err error) {
-	p := &proposal{ref: ref, call: call}
+	p := proposal{ref: ref, call: call}
 	for _, o := range how {
-		o(p)
+		p = o(p)
 	}
 	if p.inDialog && !isHost(p.dialog) {
 		return Verdict{}, fmt.Errorf("decide in the dialog of %.80q: %w", p.dialog, ErrHost)
 	}
-	err = m.verdict(ctx, p, &v)
+	err = m.verdict(ctx, &p, &v)
 	return v, err
 }
 

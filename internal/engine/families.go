@@ -198,6 +198,8 @@ func namedSession(o Observation) string {
 // family is what a new sub-agent takes from the session it works for: the user speaks there,
 // and whoever argued there may have argued for what it is told to do.
 type family struct {
+	inherited trust.Label // what other sessions bring in
+
 	said   []utterance
 	kin    []event.Kin // where it was said
 	argued bool

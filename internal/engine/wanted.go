@@ -60,7 +60,7 @@ func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted, adds 
 		return fail(err)
 	}
 	wants := &wanted{Wanted: w, ticket: given.Ticket, adds: adds.orderedBy(&given)}
-	return func(p *proposal) { p.wants = wants }, ref, call, nil
+	return func(p proposal) proposal { p.wants = wants; return p }, ref, call, nil
 }
 
 // forgetWanted withdraws questions of a box that nobody waits for, but for the one about this very call.
