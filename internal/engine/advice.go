@@ -50,7 +50,7 @@ func (m *Monitor) decideWithAdvice(ctx context.Context, p *proposal, v *Verdict)
 		c.want = nil
 		before := 0
 		err := m.with(ctx, p.ref, func(s *sessionEntry) error {
-			before = s.state.Audits
+			before = s.State.Audits
 			return m.decide(ctx, s, &step{proposal: *p, advice: c}, v)
 		})
 		if !errors.Is(err, errNeedsAdvice) {
@@ -133,7 +133,7 @@ func (v *Verdict) block(o *event.Opinion, cfg policy.Settings, rule, why string)
 // verify asks the external verifier about a call that would otherwise run.
 func (m *Monitor) verify(x *step, v *Verdict) error {
 	c := x.advice
-	if c == nil || c.ruling == nil || x.taint.Mark.Level < c.check.Taint || x.entry.state.Agent != c.check.Agent {
+	if c == nil || c.ruling == nil || x.taint.Mark.Level < c.check.Taint || x.entry.State.Agent != c.check.Agent {
 		if c != nil {
 			check := x.check(v)
 			c.check = check
@@ -163,7 +163,7 @@ func (m *Monitor) verify(x *step, v *Verdict) error {
 func (x *step) check(v *Verdict) Check {
 	x.decided.Seal()
 	return Check{
-		Session: x.entry.name, Branch: x.ref.Branch, Agent: x.entry.state.Agent, Provider: x.taint.Turn.Provider, Tool: v.Tool,
+		Session: x.entry.Name, Branch: x.ref.Branch, Agent: x.entry.State.Agent, Provider: x.taint.Turn.Provider, Tool: v.Tool,
 		Params: x.redactedArgs(v.Tool), Digest: x.decided.Digest, Taint: x.taint.Mark.Level,
 	}
 }

@@ -20,7 +20,7 @@ import (
 // resolveApproval decides about a call that no rule refuses. In this order: a person's denial in this turn, an
 // approval or grant that covers it, an open question about it, the auditor, a new question.
 func (m *Monitor) resolveApproval(ctx context.Context, x *step, v *Verdict) error {
-	book, d := &x.entry.state.Book, &x.decided
+	book, d := &x.entry.State.Book, &x.decided
 	if no, ok := x.denial(); ok {
 		v.deny("owner-denied", because(no.By+" denied this call", no.Reason))
 		return nil
@@ -89,7 +89,7 @@ type replacing struct {
 func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approval.Request) error {
 	s := x.entry
 	v.same(open)
-	_, x.decided.Opinion = s.state.Evidence(open.ID)
+	_, x.decided.Opinion = s.State.Evidence(open.ID)
 	v.Opinion = x.decided.Opinion
 	code, ok := s.code(open.ID)
 	if !ok || x.now >= open.CodeLives() {
@@ -117,7 +117,7 @@ func (x *step) denial() (no approval.Closed, ok bool) {
 	if x.waited == "" {
 		return approval.Closed{}, false
 	}
-	no, ok = x.entry.state.Book.Outcome(x.waited)
+	no, ok = x.entry.State.Book.Outcome(x.waited)
 	if !ok || no.State != approval.Denied || no.Branch != x.ref.Branch {
 		return approval.Closed{}, false
 	}
@@ -170,7 +170,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		return err
 	}
 	x.decided.Ask = &event.Ask{
-		ID: id, CodeHash: approval.HashCode(s.name, code), Replaces: old.ID,
+		ID: id, CodeHash: approval.HashCode(s.Name, code), Replaces: old.ID,
 		CodeExpires: x.now + int64(set.Settings().ApprovalTTL), Expires: expires,
 		Args:  shownArgs(set, x.redactedArgs(v.Tool)),
 		Words: words, Sources: tainting(v.Taint), People: v.people(),
@@ -198,7 +198,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	}
 	x.keepWanted(id)
 	s.keepCode(id, code)
-	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, maxSealedCode, []byte(code))
+	x.decided.Ask.Code = s.Keys.Seal(s.State.Keys, maxSealedCode, []byte(code))
 	if found != nil && s.heard != nil {
 		x.decided.Trace = s.traced(s.heard.Asked(id, found))
 	}
@@ -214,7 +214,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 
 // plan is what the user's words gave, for the first question of a task.
 func (x *step) plan(words []event.Said) []string {
-	if s := x.entry; len(words) > 0 && !s.state.Planned && s.heard != nil {
+	if s := x.entry; len(words) > 0 && !s.State.Planned && s.heard != nil {
 		return s.heard.Plan(x.set.Redactor().Text)
 	}
 	return nil
@@ -225,19 +225,19 @@ func (x *step) plan(words []event.Said) []string {
 func (m *Monitor) latestWords(ctx context.Context, x *step) ([]event.Said, error) {
 	s, c := x.entry, x.advice
 	switch {
-	case s.state.Parent != "" && c == nil:
+	case s.State.Parent != "" && c == nil:
 		return nil, errNeedsAdvice
-	case s.state.Parent != "" && !c.wordsRead:
-		name := s.name
+	case s.State.Parent != "" && !c.wordsRead:
+		name := s.Name
 		c.want = func(ctx context.Context) {
 			words, _ := m.userWords(ctx, name, 0) // evidence; its absence opens nothing
 			c.words, c.wordsRead = m.shown(words), true
 		}
 		return nil, errNeedsAdvice
-	case s.state.Parent != "":
+	case s.State.Parent != "":
 		return c.words, nil
 	}
-	words, err := m.readWords(ctx, s, latest(s.state.Words, maxShown))
+	words, err := m.readWords(ctx, s, latest(s.State.Words, maxShown))
 	return m.shown(m.redacted(words)), err
 }
 
@@ -255,8 +255,8 @@ func tainting(l trust.Label) []trust.Source {
 // code is that of an open question, where it is known or can be opened.
 func (s *sessionEntry) code(id string) (string, bool) {
 	code, ok := s.codes[id]
-	if ask, _ := s.state.Evidence(id); !ok && ask != nil && ask.Code != "" {
-		if code = string(s.keys.Open(s.state.Keys, ask.Code)); code != "" {
+	if ask, _ := s.State.Evidence(id); !ok && ask != nil && ask.Code != "" {
+		if code = string(s.Keys.Open(s.State.Keys, ask.Code)); code != "" {
 			s.keepCode(id, code)
 			return code, true
 		}
@@ -270,7 +270,7 @@ func (s *sessionEntry) keepCode(id, code string) {
 		s.codes = map[string]string{}
 	}
 	if len(s.codes) > 2*approval.MaxOpen { // some belong to questions long gone
-		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.Book.Request(id); return !open })
+		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.State.Book.Request(id); return !open })
 	}
 	s.codes[id] = code
 }

@@ -66,10 +66,10 @@ func (m *Monitor) audit(x *step, v *Verdict, about aspect) error {
 		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
 		Params: intent.Summarise(x.redactedArgs(v.Tool), maxParams),
 	}
-	now := situation{len(s.state.Words), x.decided.Level, set.Version()}
+	now := situation{len(s.State.Words), x.decided.Level, set.Version()}
 	if c == nil || c.opinion == nil || c.question.Kind != kind || c.under != now || !slices.Equal(c.question.Sources, q.Sources) {
 		if c != nil {
-			name := s.name
+			name := s.Name
 			c.want = func(ctx context.Context) { c.under = now; m.askAuditor(ctx, name, q, c) }
 		}
 		return errNeedsAdvice
@@ -129,13 +129,13 @@ type given struct {
 // policy itself lets the call run, whatever else it says of it.
 func (m *Monitor) giving(x *step, v *Verdict) *given {
 	s := x.entry
-	if !reads(m.acts, s.name) || x.set.Settings().Review != "bound" {
+	if !reads(m.acts, s.Name) || x.set.Settings().Review != "bound" {
 		return nil
 	}
 	if v.Effect != policy.Confirm || v.Kind != policy.KindTaintEscalation {
 		return nil
 	}
-	if s.input.Facts == nil || s.facts.Found == nil || s.facts.Found.Gate == nil || s.state.Acts.Closed() {
+	if s.input.Facts == nil || s.facts.Found == nil || s.facts.Found.Gate == nil || s.State.Acts.Closed() {
 		return nil
 	}
 	g := &given{facts: s.facts}
@@ -156,13 +156,13 @@ func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) e
 	if err != nil {
 		return err
 	}
-	answer, quote, spent, known := s.state.Acts.Answer(key)
+	answer, quote, spent, known := s.State.Acts.Answer(key)
 	o := event.Opinion{Kind: "bound", Prompt: intent.ActVersion, Key: key, Answer: answer, Quote: quote, Cached: true, Settled: "ask"}
 	switch {
 	case known:
 	case c == nil || c.act == nil || c.act.Key != key:
 		if c != nil {
-			name := s.name
+			name := s.Name
 			c.want = func(ctx context.Context) { c.act = m.hearAct(ctx, name, q, key) }
 		}
 		return errNeedsAdvice
@@ -177,7 +177,7 @@ func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) e
 	case !s.facts.Of.Quotes(found.Gate, o.Quote):
 		o.Reason = "the words it quotes do not hold what the call does"
 	default:
-		o.Settled, o.Item = "allow", fmt.Sprintf("a%d.%d", s.state.Words[len(s.state.Words)-1].Seq, s.state.Acts.Given()+1)
+		o.Settled, o.Item = "allow", fmt.Sprintf("a%d.%d", s.State.Words[len(s.State.Words)-1].Seq, s.State.Acts.Given()+1)
 		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor."+o.Answer
 		text := "the auditor finds this act in what the user said: " + o.Quote
 		v.Reasons = append([]policy.Reason{{Rule: v.Rule, Effect: policy.Allow, Text: text}}, v.Reasons...)
@@ -192,7 +192,7 @@ func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) e
 // values come from. What was done before is told and does not make it another question.
 func (m *Monitor) aboutAct(ctx context.Context, x *step, v *Verdict) (q intent.ActQuestion, key string, err error) {
 	s := x.entry
-	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
+	said, err := m.readWords(ctx, s, latest(s.State.Words, maxWords))
 	if err != nil {
 		return q, "", err
 	}

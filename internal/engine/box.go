@@ -48,7 +48,7 @@ func (m *Monitor) giveTicket(ctx context.Context, x *step, v *Verdict) error {
 		return nil
 	}
 	b := event.Box{
-		Session: x.entry.name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
+		Session: x.entry.Name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
 		Workspace: x.boxes.workspace, Policy: x.set.Version(), Level: x.taint.Mark.Level,
 		Leaves: x.leaves.plain, Covered: x.leaves.covered, Ordered: x.leaves.ordered, Lists: x.leaves.lists,
 	}
@@ -76,9 +76,9 @@ func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int
 	var temp []string
 	if err == nil {
 		err = m.with(ctx, Ref{Session: given.Session}, func(s *sessionEntry) error {
-			temp = s.state.Temp
-			if s.state.Closed != "" {
-				return fmt.Errorf("%w: the session is closed: %s", ErrTicket, s.state.Closed)
+			temp = s.State.Temp
+			if s.State.Closed != "" {
+				return fmt.Errorf("%w: the session is closed: %s", ErrTicket, s.State.Closed)
 			}
 			return nil
 		})

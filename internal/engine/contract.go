@@ -37,7 +37,7 @@ type drawing struct {
 // request is what is asked for the contract of the latest message.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) request(ctx context.Context, s *sessionEntry) (drawing, error) {
-	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
+	said, err := m.readWords(ctx, s, latest(s.State.Words, maxWords))
 	out := drawing{intent.Request{Words: m.redacted(said), Tools: s.described().Signatures()}, map[string]string{}}
 	for i := range s.tools {
 		out.pins[tool.Name(s.tools[i].Name)] = mandate.Pin(&s.tools[i])
@@ -48,8 +48,8 @@ func (m *Monitor) request(ctx context.Context, s *sessionEntry) (drawing, error)
 // unread is the latest message, where nobody has understood it yet: nobody has asked, or
 // there was no answer in time. nil: there is none to ask about.
 func (m *Monitor) unread(s *sessionEntry, set *policy.Set) *session.Word {
-	words := s.state.Words
-	if !reads(m.reader, s.name) || len(words) == 0 || !s.described().Any() || !set.Facts() {
+	words := s.State.Words
+	if !reads(m.reader, s.Name) || len(words) == 0 || !s.described().Any() || !set.Facts() {
 		return nil
 	}
 	if w := &words[len(words)-1]; w.Contract == nil || w.Contract.Late {
@@ -60,7 +60,7 @@ func (m *Monitor) unread(s *sessionEntry, set *policy.Set) *session.Word {
 
 // unreadWhy says why no model has read the latest message, where its plain words were not enough for a call.
 func (m *Monitor) unreadWhy(s *sessionEntry, v *Verdict) string {
-	words := s.state.Words
+	words := s.State.Words
 	if v.Kind != policy.KindTaintEscalation || s.input.Facts == nil || len(words) == 0 {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (m *Monitor) unreadWhy(s *sessionEntry, v *Verdict) string {
 		return "late"
 	case c != nil && c.Failed != "":
 		return "failed"
-	case c == nil && !reads(m.reader, s.name) && m.undecided:
+	case c == nil && !reads(m.reader, s.Name) && m.undecided:
 		return "none"
 	}
 	return ""
@@ -84,7 +84,7 @@ func (m *Monitor) prepare(ctx context.Context, s *sessionEntry, set *policy.Set)
 	}
 	if r, err := m.request(ctx, s); err == nil {
 		s.prepared = w.Seq
-		m.reader.Prepare(s.name, r.Request)
+		m.reader.Prepare(s.Name, r.Request)
 	}
 }
 
@@ -105,7 +105,7 @@ func (m *Monitor) awaitContract(ctx context.Context, x *step) error {
 		if err != nil {
 			return err
 		}
-		name, seq := s.name, w.Seq
+		name, seq := s.Name, w.Seq
 		if newContract = m.draw(ctx, name, seq, r, false); newContract.Late {
 			switch {
 			case w.Contract != nil:
@@ -122,9 +122,9 @@ func (m *Monitor) awaitContract(ctx context.Context, x *step) error {
 // recordContract records a contract, and has it count from now on.
 func (m *Monitor) recordContract(ctx context.Context, x *step, newContract *event.Contract) error {
 	s := x.entry
-	turn := &s.state.Branch(x.ref.Branch).Turn
-	err := m.append(ctx, s, &event.Event{
-		Kind: event.ContractDrawn, Time: m.at(s), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Contract: newContract,
+	turn := &s.State.Branch(x.ref.Branch).Turn
+	err := m.table.Append(ctx, s.Entry, &event.Event{
+		Kind: event.ContractDrawn, Time: m.table.At(s.Entry), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Contract: newContract,
 	})
 	if err == nil {
 		s.noteContract()
@@ -138,12 +138,12 @@ func (m *Monitor) Understood(ctx context.Context, ref Ref, c intent.Contract, ad
 	kept, err := c.Within(nil)
 	if err == nil {
 		err = m.with(ctx, ref, func(s *sessionEntry) error {
-			n := len(s.state.Words)
+			n := len(s.State.Words)
 			if n == 0 {
 				return nil
 			}
 			newContract := m.contract(kept)
-			newContract.Word, newContract.Added = s.state.Words[n-1].Seq, &event.AddedTool{Tool: tool.Name(added)}
+			newContract.Word, newContract.Added = s.State.Words[n-1].Seq, &event.AddedTool{Tool: tool.Name(added)}
 			return m.recordContract(ctx, &step{entry: s, proposal: proposal{ref: ref}}, newContract)
 		})
 	}
@@ -160,7 +160,7 @@ const maxRedrawn = 8
 // for before; nil: there is nothing to read again.
 func (m *Monitor) comesUp(x *step, d *policy.Decision) (w *session.Word, late bool) {
 	s, name := x.entry, tool.Name(x.call.Name)
-	words := s.state.Words
+	words := s.State.Words
 	if d.Effect != policy.Confirm || d.Kind != policy.KindTaintEscalation || x.gated || x.wants != nil || confined.Verb(name) != "" {
 		return nil, false
 	}
@@ -194,7 +194,7 @@ func (m *Monitor) redraw(ctx context.Context, x *step, d *policy.Decision) error
 			return err
 		}
 		r.Request = r.With(contract.Signature(&added))
-		name := s.name
+		name := s.Name
 		if newContract = m.drawAgain(ctx, name, &w, r, added, false); newContract.Late && late {
 			return nil // the log has it
 		}
@@ -237,11 +237,11 @@ func (m *Monitor) drawAgain(
 // noteContract adds the contract of the latest message to what was said, or that there is none though there should be,
 // where the message was heard already.
 func (s *sessionEntry) noteContract() {
-	n := len(s.state.Words)
+	n := len(s.State.Words)
 	if n == 0 || s.heard == nil {
 		return
 	}
-	w := s.state.Words[n-1]
+	w := s.State.Words[n-1]
 	if k := contractFor(w); k != nil {
 		s.heard.Contract(k)
 	} else if w.Contract != nil {
@@ -315,14 +315,14 @@ func (m *Monitor) reread(x *step) {
 
 // described are the tools of a session as a contract is drawn from them.
 func (s *sessionEntry) described() *contract.Tools {
-	return &contract.Tools{Host: s.state.HostTools, Told: s.told, Known: s.tools, Added: s.state.Added}
+	return &contract.Tools{Host: s.State.HostTools, Told: s.told, Known: s.tools, Added: s.State.Added}
 }
 
 // narrow holds the call against the constraints of the task at hand (SEQ-11). They are
 // drawn up when the user has said something new, before the first call that follows;
 // while there are none, every call is outside the task.
 func (m *Monitor) narrow(ctx context.Context, x *step, d policy.Decision) (policy.Decision, error) {
-	in, st := &x.entry.input, x.entry.state
+	in, st := &x.entry.input, x.entry.State
 	words := len(st.Words)
 	if st.Parent != "" {
 		words = max(words, 1) // what it works for was said to its parent
@@ -354,13 +354,13 @@ func (m *Monitor) plan(ctx context.Context, x *step, words int) error {
 		return errNeedsAdvice
 	}
 	if c.task == nil || c.task.Words != words {
-		name, proposed, tools := s.name, s.input.Tool, slices.Clone(s.tools)
+		name, proposed, tools := s.Name, s.input.Tool, slices.Clone(s.tools)
 		c.want = func(ctx context.Context) { c.task = m.drawUp(ctx, name, words, tools, proposed) }
 		return errNeedsAdvice
 	}
-	turn := &s.state.Branch(x.ref.Branch).Turn
-	return m.append(ctx, s, &event.Event{
-		Kind: event.TaskPlanned, Time: m.at(x.entry), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
+	turn := &s.State.Branch(x.ref.Branch).Turn
+	return m.table.Append(ctx, s.Entry, &event.Event{
+		Kind: event.TaskPlanned, Time: m.table.At(x.entry.Entry), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/sessions"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -38,26 +39,26 @@ type step struct {
 	event    event.Event
 	decided  event.Decided
 	list     [1]*event.Event
-	queued   pendingWrite // of its record; zero: it is written
+	queued   sessions.Pending // of its record; zero: it is written
 }
 
 // proposal is the call that is asked about, and how.
 type proposal struct {
 	ref      Ref
 	call     tool.Call
-	gated    bool         // the host asks about it again before it runs it
-	waited   string       // the question that it waited for; "": none
-	dialog   string       // the host whose own dialog asks about it, should it be held; "": none, unless inDialog
-	mayLag   bool         // its result may be shown before it is written
-	run      string       // of a call whose result may be shown before it is written; "": of others
-	boxes    *boxing      // nil: the door cannot have it run in a box
-	wants    *wanted      // what a command in a box wants; nil: it is any other call
-	shows    bool         // it is an address in the answer, which nobody is asked about
-	folder   string       // that is worked in; "": nobody said
-	holds    []Kept       // what it holds of what is kept from the agent
-	looks    string       // the name that we look up by it ourselves; "": the agent wants it
-	inDialog bool         // a host's own dialog asks about it
-	pending  pendingWrite // its record, where that is on its way; zero: it is written
+	gated    bool             // the host asks about it again before it runs it
+	waited   string           // the question that it waited for; "": none
+	dialog   string           // the host whose own dialog asks about it, should it be held; "": none, unless inDialog
+	mayLag   bool             // its result may be shown before it is written
+	run      string           // of a call whose result may be shown before it is written; "": of others
+	boxes    *boxing          // nil: the door cannot have it run in a box
+	wants    *wanted          // what a command in a box wants; nil: it is any other call
+	shows    bool             // it is an address in the answer, which nobody is asked about
+	folder   string           // that is worked in; "": nobody said
+	holds    []Kept           // what it holds of what is kept from the agent
+	looks    string           // the name that we look up by it ourselves; "": the agent wants it
+	inDialog bool             // a host's own dialog asks about it
+	pending  sessions.Pending // its record, where that is on its way; zero: it is written
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
@@ -88,14 +89,14 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 			return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 		}
 	}
-	for range attempts {
-		if err = m.decideOnce(ctx, p, v); err != nil || p.pending.of == nil {
+	for range sessions.Attempts {
+		if err = m.decideOnce(ctx, p, v); err != nil || !p.pending.Any() {
 			break
 		}
-		if err = p.pending.wait(); !errors.Is(err, ErrConflict) {
+		if err = p.pending.Wait(); !errors.Is(err, ErrConflict) {
 			break
 		}
-		p.pending = pendingWrite{}
+		p.pending = sessions.Pending{}
 	}
 	if err == nil && v.Permit != nil && m.stopping.Seen() != nil { // while it was written: the record of the denial follows
 		*v = Verdict{}
@@ -128,7 +129,7 @@ func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) error
 			return err
 		}
 		s.work.set = nil // one that is replaced must not live on in idle sessions
-		p.pending, s.work.queued = s.work.queued, pendingWrite{}
+		p.pending, s.work.queued = s.work.queued, sessions.Pending{}
 		return nil
 	})
 }
@@ -139,14 +140,14 @@ func (m *Monitor) turn(ctx context.Context, s *sessionEntry, ref Ref, how record
 	if strings.HasPrefix(ref.Session, reserved) {
 		return nil, fmt.Errorf("%w: names that begin with %q are ours", ErrRef, reserved)
 	}
-	b := s.state.Branch(ref.Branch)
+	b := s.State.Branch(ref.Branch)
 	if b.Turn.Has(ref.Turn) || ref.Turn != "" && b.Sealed(ref.Turn) {
 		return b, nil
 	}
 	if err := m.reopen(ctx, s, ref, how); err != nil {
 		return nil, err
 	}
-	return s.state.Branch(ref.Branch), nil
+	return s.State.Branch(ref.Branch), nil
 }
 
 // decide takes a step from beginning to end. It is the only function that hands out a
@@ -157,7 +158,7 @@ func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdi
 	if err != nil {
 		return err
 	}
-	x.entry, x.taint, x.now, x.set = s, taint, m.at(s), m.policy.Load().For(s.state.Agent)
+	x.entry, x.taint, x.now, x.set = s, taint, m.table.At(s.Entry), m.policy.Load().For(s.State.Agent)
 	x.args.Reset(x.call.Args)
 	if x.stopped, err = m.Stopped(ctx); err != nil {
 		return err
@@ -180,7 +181,7 @@ func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdi
 		}
 	}
 	// 6 verifier: only for a call that would otherwise run
-	if v.runs() && !gated && m.verifier != nil && m.verifier.Covers(s.state.Agent, v.Tool) {
+	if v.runs() && !gated && m.verifier != nil && m.verifier.Covers(s.State.Agent, v.Tool) {
 		if err := m.verify(x, v); err != nil {
 			return err
 		}
@@ -250,13 +251,13 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	}
 	x.decided.Shadow = nil
 	if candidate != nil {
-		x.decided.Shadow = x.beside(candidate.For(s.state.Agent), in)
+		x.decided.Shadow = x.beside(candidate.For(s.State.Agent), in)
 	}
 	x.marks(candidate)
 	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons
-	v.Tool, v.Taint, v.Step, v.carries = name, x.taint.Mark, uint64(s.state.Steps())+1, len(x.holds) > 0
+	v.Tool, v.Taint, v.Step, v.carries = name, x.taint.Mark, uint64(s.State.Steps())+1, len(x.holds) > 0
 	x.describe(v, traits)
-	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.Cautious(name)
+	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.State.Cautious(name)
 	return m.expectLabels(ctx, x, name)
 }
 
@@ -320,7 +321,7 @@ func (x *step) conclude(v *Verdict, gated bool) {
 }
 
 func setInput(in *policy.Input, s *sessionEntry, b *session.Taint, name string, args *tool.Args) {
-	in.Tool, in.Args, in.Agent, in.Provider, in.History = name, args, s.state.Agent, b.Turn.Provider, s.state
+	in.Tool, in.Args, in.Agent, in.Provider, in.History = name, args, s.State.Agent, b.Turn.Provider, s.State
 	in.Taint, in.Sens, in.Levels, in.Tainted, in.Sensitive = b.Mark.Level, b.Mark.Sensitivity, b.Levels, b.Tainted, b.Sensitive
 	in.Iteration = b.Turn.Iteration
 }
@@ -336,8 +337,8 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 		return refuse("turn-sealed", "the turn's answer has already gone out; a new turn must begin first")
 	case x.taint.Turn.Blocked:
 		return refuse("turn-blocked", "a rule has ended this turn; answer with what you have")
-	case x.entry.state.Closed != "" && (tool.IsShell(in.Tool) || in.Facts == nil || in.Facts.Is("acts")):
-		return refuse(RuleClosed, x.entry.state.Closed)
+	case x.entry.State.Closed != "" && (tool.IsShell(in.Tool) || in.Facts == nil || in.Facts.Is("acts")):
+		return refuse(RuleClosed, x.entry.State.Closed)
 	case x.wants != nil || confined.Verb(in.Tool) != "":
 		return x.judgeWanted(set, in)
 	case x.shows || in.Tool == warrant.Answer:
@@ -356,4 +357,14 @@ func (x *step) beside(candidate *policy.Set, in *policy.Input) *event.Shadow {
 
 func refuse(rule, text string) policy.Decision {
 	return policy.Decision{Rule: rule, Reasons: []policy.Reason{{Rule: rule, Text: text}}}
+}
+
+// record writes the decision, or sends it off where others wait for the session. Not so where people are told of it and where something
+// else goes with it: those are durable before anybody sees them.
+// Preconditions: s.mu is held and s is loaded; x is concluded.
+func (m *Monitor) record(ctx context.Context, x *step) (err error) {
+	d := &x.decided
+	alone := d.Ask != nil || d.Spent != "" || d.Write != nil || d.Ticket != nil || d.Runs() && d.Call == nil
+	x.queued, err = m.table.Send(ctx, x.entry.Entry, alone, x.list[:])
+	return err
 }

@@ -176,8 +176,8 @@ func (m *Monitor) child(ctx context.Context, ref Ref, name string) (trust.Label,
 func (m *Monitor) mark(ctx context.Context, name string) (trust.Label, bool, error) {
 	l, known := session.Neutral(), false
 	err := m.with(ctx, Ref{Session: name}, func(s *sessionEntry) error {
-		if known = s.state.Version > 0; known {
-			l = s.state.Mark()
+		if known = s.State.Version > 0; known {
+			l = s.State.Mark()
 		}
 		return nil
 	})
@@ -221,7 +221,7 @@ func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
 			return err
 		}
 		argued, _ := c.Is("argued", "")
-		f.argued, f.bounds = argued || s.state.Tainted(), slices.Clone(s.state.Bounds())
+		f.argued, f.bounds = argued || s.State.Tainted(), slices.Clone(s.State.Bounds())
 		return nil
 	})
 	return f, err
@@ -240,9 +240,9 @@ func tell(c *warrant.Context, key []byte, said []utterance) {
 // holds another session's.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) kinWords(ctx context.Context, s *sessionEntry) (out []utterance, known bool, err error) {
-	for _, k := range s.state.Kin {
+	for _, k := range s.State.Kin {
 		st := session.New()
-		if err := m.readTo(ctx, k.Session, st, k.At); err != nil {
+		if err := m.table.ReadTo(ctx, k.Session, st, k.At); err != nil {
 			return nil, false, fmt.Errorf("read what the user said to its parent: %w", err)
 		}
 		at := latest(st.Words, maxWords)
@@ -260,5 +260,5 @@ func (m *Monitor) kinWords(ctx context.Context, s *sessionEntry) (out []utteranc
 			out = append(out, utterance{text: c.Text, sealed: c.Sealed})
 		}
 	}
-	return out, s.state.Parent == "" || len(s.state.Kin) > 0, nil
+	return out, s.State.Parent == "" || len(s.State.Kin) > 0, nil
 }

@@ -58,7 +58,7 @@ func (m *Monitor) told(s *sessionEntry, v *Vote, a *event.Answer, worst *approva
 	switch {
 	case a.Lasting != "":
 		return "Approved: this call, and always " + opensLasting(v, worst) + "."
-	case v.Approve && a.Grant == nil && s.state.Book.Outdated(v.IDs, m.policy.Load().For(s.state.Agent).Version()):
+	case v.Approve && a.Grant == nil && s.State.Book.Outdated(v.IDs, m.policy.Load().For(s.State.Agent).Version()):
 		const text = "Noted, but nothing runs by it: the policy has changed since %s was asked about. " +
 			"When the agent tries the call again it is judged anew, and asked about again where the policy still wants that."
 		return fmt.Sprintf(text, strings.Join(tools, ", "))
@@ -85,7 +85,7 @@ func (m *Monitor) grant(s *sessionEntry, v Vote, version string, ceiling trust.L
 		g.Until = now + int64(v.For)
 	}
 	for _, id := range v.IDs {
-		r, _ := s.state.Book.Request(id)
+		r, _ := s.State.Book.Request(id)
 		if r.Kind == policy.KindDanger || r.Keeps.Grave() {
 			continue
 		}
@@ -180,11 +180,11 @@ func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string
 		return nil
 	}
 	err := m.with(ctx, Ref{Session: sessionName}, func(s *sessionEntry) error {
-		now := m.at(s)
-		if !slices.ContainsFunc(s.state.Book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
+		now := m.table.At(s.Entry)
+		if !slices.ContainsFunc(s.State.Book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
 			return ErrNotFound
 		}
-		return m.append(ctx, s, &event.Event{
+		return m.table.Append(ctx, s.Entry, &event.Event{
 			Kind: event.GrantRevoked, Time: now, Answer: &event.Answer{By: by, Via: via, IDs: []string{grant}},
 		})
 	})

@@ -74,8 +74,8 @@ func (m *Monitor) appendResult(ctx context.Context, s *sessionEntry, how recordi
 		return err
 	}
 	how.later = how.later || m.mayWait(came, e)
-	if err = m.put(ctx, s, how, events...); err != nil && came.call != nil && !came.call.Seen {
-		s.keepUnwritten(events, err)
+	if err = m.table.Put(ctx, s.Entry, how.later, events...); err != nil && came.call != nil && !came.call.Seen {
+		s.KeepUnwritten(events, err)
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func (m *Monitor) appendResult(ctx context.Context, s *sessionEntry, how recordi
 // closed: whatever ran it does not do what it is told.
 func (m *Monitor) closing(ctx context.Context, s *sessionEntry, e *event.Event, call *session.Call) ([]*event.Event, error) {
 	out := []*event.Event{e}
-	if call == nil || call.Ticket == nil || s.state.Closed != "" {
+	if call == nil || call.Ticket == nil || s.State.Closed != "" {
 		return out, nil
 	}
 	used, err := m.tickets().Redeemed(ctx, *call.Ticket)
@@ -137,8 +137,8 @@ func (m *Monitor) lookUps(ctx context.Context, ref Ref, server string) (out []lo
 	c := &advice{}
 	for range maxAdvice {
 		err = m.with(ctx, ref, func(s *sessionEntry) error {
-			set := m.policy.Load().For(s.state.Agent)
-			if len(s.state.Words) == 0 || !set.Facts() {
+			set := m.policy.Load().For(s.State.Agent)
+			if len(s.State.Words) == 0 || !set.Facts() {
 				return nil
 			}
 			if err := m.awaitContract(ctx, &step{entry: s, set: set, advice: c, proposal: proposal{ref: ref}}); err != nil {

@@ -35,7 +35,7 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 	if w.Barred() {
 		return false, nil
 	}
-	h.Agent, h.Pin, h.Vouched = x.entry.state.Agent, x.entry.pin(v.Tool), func(path string) bool {
+	h.Agent, h.Pin, h.Vouched = x.entry.State.Agent, x.entry.pin(v.Tool), func(path string) bool {
 		known := false
 		for i := range w.Slots {
 			if s := &w.Slots[i]; s.Path == path {
@@ -85,7 +85,7 @@ func (x *step) standing(v *Verdict, h *approval.Held) string {
 	s := x.entry
 	c := policy.StandingCall{
 		Agent: h.Agent, Tool: h.Tool, Definition: h.Pin, Args: h.Args, Facts: &s.facts,
-		Texts: s.kept(bySelf, h.Tool, h.Args, false).Free, Approved: s.state.Approved(h.Tool),
+		Texts: s.kept(bySelf, h.Tool, h.Args, false).Free, Approved: s.State.Approved(h.Tool),
 	}
 	for _, m := range list {
 		if m.Covers(&c) {
@@ -156,9 +156,9 @@ func (m *Monitor) lasts(s *sessionEntry, v *Vote) (string, error) {
 	if !v.Always && !v.Reads {
 		return "", nil
 	}
-	r, _ := s.state.Book.Request(v.IDs[0])
+	r, _ := s.State.Book.Request(v.IDs[0])
 	act := ""
-	if ask, _ := s.state.Evidence(r.ID); ask != nil {
+	if ask, _ := s.State.Evidence(r.ID); ask != nil {
 		act = ask.Act
 	}
 	always, reads := question.Lasting(&r, act, s.pin(r.Tool) != "")
@@ -181,7 +181,7 @@ func (m *Monitor) keepLasting(ctx context.Context, s *sessionEntry, a *event.Ans
 		return err
 	}
 	given := &event.Standing{
-		ID: a.Lasting, Session: s.name, Agent: s.state.Agent, Tool: r.Tool, Pin: s.pin(r.Tool), Ceiling: r.Level,
+		ID: a.Lasting, Session: s.Name, Agent: s.State.Agent, Tool: r.Tool, Pin: s.pin(r.Tool), Ceiling: r.Level,
 	}
 	if given.Reads = strings.HasPrefix(a.Lasting, readsID); !given.Reads {
 		keeps := event.Kept(r.Keeps)
@@ -201,7 +201,7 @@ func (m *Monitor) keepAsked(ctx context.Context, s *sessionEntry, a *event.Answe
 	if a.Verdict != "approve" || len(a.IDs) != 1 || a.Via == "elicitation" || a.Via == "dialog" {
 		return nil
 	}
-	ask, _ := s.state.Evidence(a.IDs[0])
+	ask, _ := s.State.Evidence(a.IDs[0])
 	if ask == nil {
 		return nil
 	}
@@ -243,5 +243,5 @@ func (s *sessionEntry) owns(name string) bool {
 			return *d.Host
 		}
 	}
-	return slices.ContainsFunc(s.state.HostTools, func(n string) bool { return tool.Name(n) == name })
+	return slices.ContainsFunc(s.State.HostTools, func(n string) bool { return tool.Name(n) == name })
 }

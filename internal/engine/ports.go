@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"time"
 
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/question"
+	"github.com/tidemark/tidemark/internal/sessions"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -82,26 +81,6 @@ type Station struct {
 	PID  string
 }
 
-// Store keeps the log. It is the only thing the monitor needs from the world
-// besides a clock and randomness.
-//
-// Append is durable when it returns nil. It links the events to the session's hash
-// chain at position at (the number of records the session must already have) and
-// returns ErrConflict if the session has moved on: then nothing was written.
-// On any other error the caller cannot know what was written and must Load again.
-// The store must not keep events after Append returned.
-type Store interface {
-	Append(ctx context.Context, session string, at uint64, events []*event.Event) error
-	Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error]
-}
-
-// Queue is a store that takes events before they are durable. Enqueue is Append in two halves: it
-// takes the events, those of one session in the order of the calls, and wait returns when Append
-// would, and what it would. Between them the events are not looked at any more.
-type Queue interface {
-	Enqueue(ctx context.Context, session string, at uint64, events []*event.Event) (wait func() error, err error)
-}
-
 // Shared is what a monitor asks of a store that others write to as well: where they asked
 // something. Everything else it reads from the log, each time before it answers.
 type Shared interface {
@@ -121,20 +100,13 @@ type Checkpoints interface {
 }
 
 // ErrConflict is returned by Store.Append when the session is not where the caller thinks.
-var ErrConflict = errors.New("session log has moved on")
+var ErrConflict = sessions.ErrConflict
+
+// ErrUnavailable is in every error that says the store could not take or give a record.
+var ErrUnavailable = sessions.ErrUnavailable
 
 // ErrNotFound is returned for sessions, turns and questions nobody knows.
 var ErrNotFound = errors.New("not found")
-
-// ErrUnavailable is in every error that says the store could not take or give a record.
-var ErrUnavailable = errors.New("the log cannot be written")
-
-func unavailable(err error) error {
-	if errors.Is(err, ErrUnavailable) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
-}
 
 func unavailableIf(err error) error {
 	if err == nil {
@@ -237,3 +209,12 @@ type Question = question.Question
 
 // QuestionInfo is what rules for people look at in a question.
 type QuestionInfo = question.Info
+
+type (
+	// Store keeps the log. It is the only thing the monitor needs from the world besides a clock and randomness.
+	Store = sessions.Store
+	// Queue is a store that takes events before they are durable.
+	Queue = sessions.Queue
+)
+
+func unavailable(err error) error { return sessions.Unavailable(err) }

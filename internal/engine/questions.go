@@ -21,13 +21,13 @@ import (
 func (m *Monitor) Question(ctx context.Context, name, id string) (Question, error) {
 	var q Question
 	err := m.with(ctx, Ref{Session: name}, func(s *sessionEntry) error {
-		now := m.at(s)
-		if r, ok := s.state.Book.Request(id); ok {
+		now := m.table.At(s.Entry)
+		if r, ok := s.State.Book.Request(id); ok {
 			q = s.question(r, now)
 			q.Abandoned = m.questions.Abandoned(&q)
 			return nil
 		}
-		c, ok := s.state.Book.Outcome(id)
+		c, ok := s.State.Book.Outcome(id)
 		if !ok {
 			return ErrNotFound
 		}
@@ -68,8 +68,8 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 	}
 	for name := range names {
 		err := m.with(ctx, Ref{Session: name}, func(s *sessionEntry) error {
-			now := m.at(s)
-			for _, r := range s.state.Book.Requests() {
+			now := m.table.At(s.Entry)
+			for _, r := range s.State.Book.Requests() {
 				q := s.question(r, now)
 				q.Abandoned = m.questions.Abandoned(&q)
 				out = append(out, q)
@@ -88,14 +88,14 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 // opens nothing: the same call asks anew.
 func (m *Monitor) Withdraw(ctx context.Context, session, id, by string) error {
 	err := m.with(ctx, Ref{Session: session}, func(s *sessionEntry) error {
-		now := m.at(s)
-		r, ok := s.state.Book.Request(id)
+		now := m.table.At(s.Entry)
+		r, ok := s.State.Book.Request(id)
 		if q := s.question(r, now); !ok || !m.questions.Abandoned(&q) {
 			return nil
 		}
 		a := &event.Answer{By: by, IDs: []string{id}, Verdict: event.Withdraw, Reason: "the agent gave the call up before anybody answered"}
-		turn := s.state.Branch(r.Branch).Turn.ID
-		if err := m.append(ctx, s, &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: turn, Answer: a}); err != nil {
+		turn := s.State.Branch(r.Branch).Turn.ID
+		if err := m.table.Append(ctx, s.Entry, &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: turn, Answer: a}); err != nil {
 			return err
 		}
 		delete(s.codes, id)
@@ -169,16 +169,10 @@ func (m *Monitor) Expect(session, id string, until time.Time) { m.questions.Expe
 // OpenQuestions is how many calls wait for an answer, as far as it is known here. It looks at no session.
 func (m *Monitor) OpenQuestions() int { return m.questions.Open() }
 
-// track notes which questions of a session are open.
-// Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) track(s *sessionEntry) {
-	s.openQuestions = m.questions.Track(s.name, s.openQuestions, s.state.Book.Requests())
-}
-
 // questions is the session as its questions are told.
 // Preconditions: s.mu is held and s is loaded.
 func (s *sessionEntry) questions() question.About {
-	return question.About{Session: s.name, State: s.state, Bodies: s.bodies, Defined: func(name string) bool { return s.pin(name) != "" }}
+	return question.About{Session: s.Name, State: s.State, Bodies: s.bodies, Defined: func(name string) bool { return s.pin(name) != "" }}
 }
 
 // question is a request as people see it.

@@ -90,7 +90,7 @@ func (m *Monitor) labelWrites(ctx context.Context, s *sessionEntry, mark *trust.
 		r := event.Resource{
 			Key:   remembered.Placed(key, w.folder),
 			Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
-			Hash:  remembered.Written(fields), Session: s.name, Tool: w.tool, Step: w.step, Folder: w.folder,
+			Hash:  remembered.Written(fields), Session: s.Name, Tool: w.tool, Step: w.step, Folder: w.folder,
 		}
 		if name, file := strings.CutPrefix(key, "file:"); file && s.heard != nil {
 			r.What = s.heard.Wrote(name) | w.what
@@ -110,16 +110,11 @@ func (m *Monitor) labelWrites(ctx context.Context, s *sessionEntry, mark *trust.
 // level and its step, though the call is then judged anew.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) unmoved(ctx context.Context, s *sessionEntry) error {
-	if m.shared == nil {
-		return nil
+	moved, err := m.table.Moved(ctx, s.Entry)
+	if err == nil && moved {
+		err = fmt.Errorf("label what is written: %w", ErrConflict)
 	}
-	for _, err := range m.store.Load(ctx, s.name, s.state.Version-uint64(len(s.unwritten))) {
-		if err != nil {
-			return fmt.Errorf("read session %q: %w", s.name, unavailable(err))
-		}
-		return fmt.Errorf("label what is written: %w", ErrConflict)
-	}
-	return nil
+	return err
 }
 
 // noteWrites remembers what an allowed call writes: by labels, and for judgement.
@@ -177,7 +172,7 @@ func (m *Monitor) remember(ctx context.Context, x *step, in *policy.Input) error
 	if some, err := m.labels.Maybe(ctx); err != nil || !some || !tool.IsShell(in.Tool) {
 		return err
 	}
-	own := x.entry.name
+	own := x.entry.Name
 	if x.taint.Mark.Level > trust.Shared { // what it wrote itself it passed on
 		own = ""
 	}

@@ -68,7 +68,7 @@ func (m *Monitor) forgetWanted(ctx context.Context, ref Ref, but *tool.Call) err
 	var old []string
 	same := but.Digest()
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		for _, r := range s.state.Book.Requests() {
+		for _, r := range s.State.Book.Requests() {
 			if confined.Verb(r.Tool) != "" && !confined.Apart(r.Tool, but.Name) && r.State == approval.Pending && r.Digest != same {
 				old = append(old, r.ID)
 			}
@@ -84,7 +84,7 @@ func (m *Monitor) forgetWanted(ctx context.Context, ref Ref, but *tool.Call) err
 // busy reports whether a box asks while another question of its session's boxes is open: a command that asks for many things does
 // not fill anybody's queue.
 func (x *step) busy() bool {
-	return x.wants != nil && slices.ContainsFunc(x.entry.state.Book.Requests(), func(r approval.Request) bool {
+	return x.wants != nil && slices.ContainsFunc(x.entry.State.Book.Requests(), func(r approval.Request) bool {
 		return confined.Verb(r.Tool) != "" && !confined.Apart(r.Tool, confined.Tool(&x.wants.Wanted)) &&
 			r.State == approval.Pending && x.now < r.Expires
 	})
