@@ -19,18 +19,18 @@ import (
 
 // resolveApproval decides about a call that no rule refuses. In this order: a person's denial in this turn, an
 // approval or grant that covers it, an open question about it, the auditor, a new question.
-func (m *Monitor) resolveApproval(ctx context.Context, x *step, v *Verdict) error {
+func (m *Monitor) resolveApproval(ctx context.Context, x *step, v *Verdict) (asking, error) {
 	book, d := &x.entry.State.Book, &x.decided
 	if no, ok := x.denial(); ok {
 		v.deny("owner-denied", because(no.By+" denied this call", no.Reason))
-		return nil
+		return nil, nil
 	}
 	about, audit := m.audited(x, v)
 	if v.runs() && !audit && (v.Effect == policy.Allow || book.Empty()) { // a yes lets a confined call run outside
 		if !book.Empty() {
 			d.Seal() // it may answer an open question
 		}
-		return nil
+		return nil, nil
 	}
 	d.Seal() // the approval is for these very bytes
 	h := approval.Held{
@@ -42,39 +42,44 @@ func (m *Monitor) resolveApproval(ctx context.Context, x *step, v *Verdict) erro
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
 		v.Item = &event.Covering{ID: id, Giver: "answer"}
 		d.Item = v.Item
-		return nil
+		return nil, nil
 	}
 	if no, ok := book.Refused(h); ok {
 		v.deny("owner-denied", because(no.By+" denied this exact call in this turn", no.Reason))
-		return nil
+		return nil, nil
 	}
 	if covered, err := m.alwaysAllowed(ctx, x, v, &h); err != nil || covered {
-		return err
+		return nil, err
 	}
 	open, pending := book.Pending(h, x.now)
 	if pending {
 		return m.askStill(ctx, x, v, open)
 	}
 	if audit {
-		ask := func() error { return m.audit(x, v, about) }
-		if about.given != nil {
-			ask = func() error { return m.auditAct(ctx, x, v, about.given) }
-		}
-		if err := ask(); err != nil {
-			return err
+		ask, err := m.review(ctx, x, v, about)
+		if err != nil || ask != nil {
+			return ask, err
 		}
 	}
 	if v.Effect != policy.Confirm {
-		return nil
+		return nil, nil
 	}
 	if x.busy() {
 		v.deny(RuleBusy, "another question of this session's box waits for an answer: one is asked at a time")
-		return nil
+		return nil, nil
 	}
 	if m.flooded(x, v) {
-		return nil
+		return nil, nil
 	}
 	return m.ask(ctx, x, v.lapsed(book, &h, x.now), replacing{})
+}
+
+// review hears the auditor that a call is to be put to.
+func (m *Monitor) review(ctx context.Context, x *step, v *Verdict, about aspect) (asking, error) {
+	if about.given != nil {
+		return m.auditAct(ctx, x, v, about.given)
+	}
+	return m.audit(x, v, about), nil
 }
 
 // replacing is the question that another one takes the place of; the zero value is none.
@@ -86,7 +91,7 @@ type replacing struct {
 // askStill is the verdict on a call that is being asked about: the same question, with
 // the same code. One that is over is replaced by another. After a restart nobody knows the
 // code, and another question replaces it.
-func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approval.Request) error {
+func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approval.Request) (asking, error) {
 	s := x.entry
 	v.same(open)
 	_, x.decided.Opinion = s.State.Evidence(open.ID)
@@ -97,7 +102,7 @@ func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approv
 	}
 	v.Held = s.stillAsked(open, x.now)
 	v.Held.Code, v.Held.Opinion = code, v.Opinion
-	return nil
+	return nil, nil
 }
 
 // stillAsked is an open question once more: doors that wait and agents that try again read it
@@ -152,22 +157,22 @@ const maxSealedCode = 1 << 10
 
 // ask opens a question, with its evidence. The code is sealed in the log; whoever cannot open it there
 // asks the same question with a new one.
-func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) error {
+func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) (asking, error) {
 	s, set := x.entry, x.set
-	words, err := m.latestWords(ctx, x)
-	if err != nil {
-		return err
+	words, first, err := m.latestWords(ctx, x)
+	if err != nil || first != nil {
+		return first, err
 	}
 	id, expires := old.ID, old.Expires
 	if !old.same {
 		if id, err = m.newID("ask"); err != nil {
-			return err
+			return nil, err
 		}
 		expires = x.now + int64(set.Settings().QuestionLife())
 	}
 	code, err := approval.NewCode(m.rand)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x.decided.Ask = &event.Ask{
 		ID: id, CodeHash: approval.HashCode(s.Name, code), Replaces: old.ID,
@@ -209,7 +214,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	q.Always, q.Reads = question.Lasting(&r, q.Act, s.pin(r.Tool) != "")
 	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
-	return nil
+	return nil, nil
 }
 
 // plan is what the user's words gave, for the first question of a task.
@@ -222,23 +227,21 @@ func (x *step) plan(words []event.Said) []string {
 
 // latestWords are what a question shows of what the user said. A sub-agent's are its
 // parent's, which are read while no lock is held.
-func (m *Monitor) latestWords(ctx context.Context, x *step) ([]event.Said, error) {
-	s, c := x.entry, x.advice
-	switch {
-	case s.State.Parent != "" && c == nil:
-		return nil, errNeedsAdvice
-	case s.State.Parent != "" && !c.wordsRead:
-		name := s.Name
-		c.want = func(ctx context.Context) {
-			words, _ := m.userWords(ctx, name, 0) // evidence; its absence opens nothing
-			c.words, c.wordsRead = m.shown(words), true
-		}
-		return nil, errNeedsAdvice
-	case s.State.Parent != "":
-		return c.words, nil
+func (m *Monitor) latestWords(ctx context.Context, x *step) ([]event.Said, asking, error) {
+	s := x.entry
+	if s.State.Parent == "" {
+		words, err := m.readWords(ctx, s, latest(s.State.Words, maxShown))
+		return m.shown(m.redacted(words)), nil, err
 	}
-	words, err := m.readWords(ctx, s, latest(s.State.Words, maxShown))
-	return m.shown(m.redacted(words)), err
+	c := x.advised()
+	if c.wordsRead {
+		return c.words, nil, nil
+	}
+	name := s.Name
+	return nil, func(ctx context.Context) {
+		words, _ := m.userWords(ctx, name, 0) // evidence; its absence opens nothing
+		c.words, c.wordsRead = m.shown(words), true
+	}, nil
 }
 
 // tainting are the sources that a question shows.

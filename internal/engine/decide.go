@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/event"
@@ -26,7 +27,6 @@ type step struct {
 	entry   *sessionEntry
 	taint   *session.Taint // of the context the call is in
 	set     *policy.Set    // in force for the session's agent
-	advice  *advice        // what others said; nil: nobody was asked yet
 	now     int64
 	stopped *event.Stopped // nothing runs; nil: what is asked for may
 	proposal
@@ -58,6 +58,9 @@ type proposal struct {
 	holds    []Kept           // what it holds of what is kept from the agent
 	looks    string           // the name that we look up by it ourselves; "": the agent wants it
 	inDialog bool             // a host's own dialog asks about it
+	advice   *advice          // what others said; nil: nobody was asked yet
+	audits   int              // how often a model was asked about the session before
+	looked   bool             // for what others wrote
 	pending  sessions.Pending // its record, where that is on its way; zero: it is written
 }
 
@@ -89,49 +92,74 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 			return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 		}
 	}
-	for range sessions.Attempts {
-		if err = m.decideOnce(ctx, p, v); err != nil || !p.pending.Any() {
-			break
-		}
-		if err = p.pending.Wait(); !errors.Is(err, ErrConflict) {
-			break
-		}
-		p.pending = sessions.Pending{}
-	}
-	if err == nil && v.Permit != nil && m.stopping.Seen() != nil { // while it was written: the record of the denial follows
-		*v = Verdict{}
-		err = m.decideOnce(ctx, p, v)
-	}
-	if errors.Is(err, errNeedsAdvice) {
-		*v = Verdict{}
-		err = m.decideWithAdvice(ctx, p, v)
-	}
-	if err != nil {
+	if err = m.decideAdvised(ctx, p, v); err != nil {
 		*v = Verdict{}
 		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 	}
 	return nil
 }
 
-// decideOnce decides under the session's lock. The record may still be on its way into the log then: p.pending.
-func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) error {
-	return m.do(ctx, p.ref, false, func(s *sessionEntry) error {
+// decideAdvised decides once nobody need be asked any more. Whoever is outside is asked here alone, while no lock is held: a person or a
+// model may take minutes. Then the call is judged again from the start, with what they said.
+func (m *Monitor) decideAdvised(ctx context.Context, p *proposal, v *Verdict) error {
+	for range maxAdvice {
+		ask, err := m.decideOnce(ctx, p, v)
+		if err == nil && v.Permit != nil && m.stopping.Seen() != nil { // while it was written: the record of the denial follows
+			*v = Verdict{}
+			ask, err = m.decideOnce(ctx, p, v)
+		}
+		if err != nil || ask == nil {
+			return err
+		}
+		if *v = (Verdict{}); m.shared != nil && !p.looked { // nobody is asked because of what is old
+			p.looked = true
+			continue
+		}
+		m.tellAudits(p.ref.Session, p.audits)
+		ask(intent.WithWaited(ctx, p.advice.contract.Took()))
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("wait for those who are asked about the call: %w", err)
+		}
+	}
+	return errors.New("the session kept changing while others were asked about the call")
+}
+
+// decideOnce decides, and returns when the record of that is durable; or it says whom to ask first, and has decided nothing.
+func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) (ask asking, err error) {
+	for range sessions.Attempts {
+		if ask, err = m.decideLocked(ctx, p, v); err != nil || !p.pending.Any() {
+			return ask, err
+		}
+		err = p.pending.Wait()
+		p.pending = sessions.Pending{}
+		if !errors.Is(err, ErrConflict) {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+// decideLocked decides under the session's lock. The record may still be on its way into the log then: p.pending.
+func (m *Monitor) decideLocked(ctx context.Context, p *proposal, v *Verdict) (ask asking, err error) {
+	err = m.do(ctx, p.ref, p.looked, func(s *sessionEntry) (err error) {
 		if err := ctx.Err(); err != nil { // who hung up gets no permit, so that nothing need be judged or written
 			return unavailable(err)
 		}
-		if s.work == nil {
+		if s.work == nil || p.advice != nil {
 			s.work = new(step)
 		}
-		s.work.proposal = *p
-		err := m.decide(ctx, s, s.work, v)
-		if err != nil {
+		s.work.proposal, p.audits = *p, s.State.Audits
+		ask, err = m.decide(ctx, s, s.work, v)
+		p.advice = s.work.advice
+		if err != nil || ask != nil {
 			s.work = nil // the store may still hold the event
 			return err
 		}
 		s.work.set = nil // one that is replaced must not live on in idle sessions
-		p.pending, s.work.queued = s.work.queued, sessions.Pending{}
+		p.pending, s.work.queued, s.work.advice = s.work.queued, sessions.Pending{}, nil
 		return nil
 	})
+	return ask, err
 }
 
 // turn finds the open turn the call belongs to, opening one where the host did not. A
@@ -151,22 +179,22 @@ func (m *Monitor) turn(ctx context.Context, s *sessionEntry, ref Ref, how record
 }
 
 // decide takes a step from beginning to end. It is the only function that hands out a
-// permit.
+// permit, and does so where nobody need be asked first.
 // Preconditions: s.mu is held and s is loaded; x holds the proposal.
-func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdict) error {
+func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdict) (asking, error) {
 	taint, err := m.turn(ctx, s, x.ref, recording{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x.entry, x.taint, x.now, x.set = s, taint, m.table.At(s.Entry), m.policy.Load().For(s.State.Agent)
 	x.args.Reset(x.call.Args)
 	if x.stopped, err = m.Stopped(ctx); err != nil {
-		return err
+		return nil, err
 	}
 
 	// 1 label · 2 static policy · 3 taint policy
-	if err := m.applyPolicy(ctx, x, v); err != nil {
-		return err
+	if ask, err := m.applyPolicy(ctx, x, v); err != nil || ask != nil {
+		return ask, err
 	}
 	x.repair(v)
 
@@ -176,33 +204,33 @@ func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdi
 	}
 	// 4 intent audit · 5 approval: spend one, or ask
 	if v.Effect != policy.Deny && !gated {
-		if err := m.resolveApproval(ctx, x, v); err != nil {
-			return err
+		if ask, err := m.resolveApproval(ctx, x, v); err != nil || ask != nil {
+			return ask, err
 		}
 	}
 	// 6 verifier: only for a call that would otherwise run
 	if v.runs() && !gated && m.verifier != nil && m.verifier.Covers(s.State.Agent, v.Tool) {
-		if err := m.verify(x, v); err != nil {
-			return err
+		if ask := m.verify(x, v); ask != nil {
+			return ask, nil
 		}
 	}
 	if !v.runs() {
 		if err := m.quarantine(x, v); err != nil {
-			return err
+			return nil, err
 		}
 	} else if !gated {
 		if err := m.noteWrites(ctx, x, v); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := m.giveTicket(ctx, x, v); err != nil {
-		return err
+		return nil, err
 	}
 
 	// 7 record: no record, no permit
 	x.conclude(v, gated)
 	if err := m.record(ctx, x); err != nil {
-		return err
+		return nil, err
 	}
 	v.hideCarried()
 	if v.runs() {
@@ -211,38 +239,38 @@ func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdi
 		v.Permit.boxed = v.Effect == policy.Confined
 		m.noteOrdered(x, v)
 	}
-	return nil
+	return nil, nil
 }
 
 // applyPolicy puts the call into its context and asks the policy, and a candidate beside it.
-func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
+func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) (asking, error) {
 	s, set, name := x.entry, x.set, tool.Name(x.call.Name)
 	in := &s.input
 	setInput(in, s, x.taint, name, &x.args)
 	in.Now = time.Unix(0, x.now)
 	candidate := m.shadow.Load()
-	if err := m.awaitContract(ctx, x); err != nil {
-		return err
+	if ask, err := m.awaitContract(ctx, x); err != nil || ask != nil {
+		return ask, err
 	}
 	if err := m.consult(ctx, x, in, set.Facts() || candidate != nil && candidate.Facts()); err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.remember(ctx, x, in); err != nil {
-		return err
+		return nil, err
 	}
 	x.carry(in)
 	d := x.judge(set, in)
 	if err := ctx.Err(); err != nil { // and what was judged since then is no answer
-		return unavailable(err)
+		return nil, unavailable(err)
 	}
-	if err := m.redraw(ctx, x, &d); err != nil {
-		return err
+	if ask, err := m.redraw(ctx, x, &d); err != nil || ask != nil {
+		return ask, err
 	}
 	traits := set.Expect(in)
 	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil && !x.shows {
-		var err error
-		if d, err = m.narrow(ctx, x, d); err != nil {
-			return err
+		ask, err := m.narrow(ctx, x, &d)
+		if err != nil || ask != nil {
+			return ask, err
 		}
 	}
 	x.line, x.leaves = x.confine(set, &d)
@@ -258,7 +286,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	v.Tool, v.Taint, v.Step, v.carries = name, x.taint.Mark, uint64(s.State.Steps())+1, len(x.holds) > 0
 	x.describe(v, traits)
 	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.State.Cautious(name)
-	return m.expectLabels(ctx, x, name)
+	return nil, m.expectLabels(ctx, x, name)
 }
 
 // describe fills in what the log will say. Fields are set one by one, here and in the

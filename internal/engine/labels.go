@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -136,12 +135,14 @@ func (m *Monitor) LookUps(ctx context.Context, ref Ref, server string) ([]LookUp
 func (m *Monitor) lookUps(ctx context.Context, ref Ref, server string) (out []lookup.LookUp, err error) {
 	c := &advice{}
 	for range maxAdvice {
-		err = m.with(ctx, ref, func(s *sessionEntry) error {
+		var ask asking
+		err = m.with(ctx, ref, func(s *sessionEntry) (err error) {
 			set := m.policy.Load().For(s.State.Agent)
 			if len(s.State.Words) == 0 || !set.Facts() {
 				return nil
 			}
-			if err := m.awaitContract(ctx, &step{entry: s, set: set, advice: c, proposal: proposal{ref: ref}}); err != nil {
+			ask, err = m.awaitContract(ctx, &step{entry: s, set: set, proposal: proposal{ref: ref, advice: c}})
+			if err != nil || ask != nil {
 				return err
 			}
 			heard, err := m.judgement(ctx, s)
@@ -150,10 +151,10 @@ func (m *Monitor) lookUps(ctx context.Context, ref Ref, server string) (out []lo
 			}
 			return err
 		})
-		if !errors.Is(err, errNeedsAdvice) {
-			break
+		if err != nil || ask == nil {
+			return out, err
 		}
-		c.want(ctx)
+		ask(ctx)
 	}
 	return out, err
 }

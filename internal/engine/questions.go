@@ -95,7 +95,8 @@ func (m *Monitor) Withdraw(ctx context.Context, session, id, by string) error {
 		}
 		a := &event.Answer{By: by, IDs: []string{id}, Verdict: event.Withdraw, Reason: "the agent gave the call up before anybody answered"}
 		turn := s.State.Branch(r.Branch).Turn.ID
-		if err := m.table.Append(ctx, s.Entry, &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: turn, Answer: a}); err != nil {
+		e := &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: turn, Answer: a}
+		if err := m.table.Append(ctx, s.Entry, e); err != nil {
 			return err
 		}
 		delete(s.codes, id)

@@ -78,14 +78,29 @@ func (m *Monitor) openTable(o *Options) *sessions.Table {
 // Ready implements sessions.Contents.
 func (s *sessionEntry) Ready(ctx context.Context) error { return s.monitor.recallTools(ctx, s) }
 
-// Outdated implements sessions.Contents.
-func (s *sessionEntry) Outdated() { s.heard, s.asked = nil, nil }
-
-// Reread implements sessions.Contents.
-func (s *sessionEntry) Reread(moved bool) {
-	if s.rested = 0; moved {
+// Lose implements sessions.Contents.
+func (s *sessionEntry) Lose(what sessions.Loss) {
+	switch what {
+	case sessions.Outdated:
+		s.heard, s.asked = nil, nil
+	case sessions.Reread:
+		s.rested = 0
+	case sessions.Moved:
 		s.spoken = nil
+	case sessions.Heard, sessions.All:
+		s.heard, s.spoken, s.work, s.facts, s.input, s.asked = nil, nil, nil, facts.Call{}, policy.Input{}, nil
+		if what == sessions.All {
+			s.rested = 0
+		}
 	}
+}
+
+// Rest implements sessions.Contents.
+func (s *sessionEntry) Rest(ctx context.Context, room *pack.Writer) bool {
+	if room == nil {
+		s.saved, room = s.State.Traces.Sum, new(pack.Writer)
+	}
+	return s.monitor.rest(ctx, s, room)
 }
 
 // Size implements sessions.Contents.
@@ -99,34 +114,10 @@ func (s *sessionEntry) Size() (n int64) {
 	return n
 }
 
-// Rest implements sessions.Contents.
-func (s *sessionEntry) Rest(ctx context.Context, room *pack.Writer) bool {
-	return s.monitor.rest(ctx, s, room)
-}
-
-// Quiet implements sessions.Contents.
-func (s *sessionEntry) Quiet() {
-	s.heard, s.spoken, s.work, s.facts, s.input, s.asked = nil, nil, nil, facts.Call{}, policy.Input{}, nil
-}
-
-// Forget implements sessions.Contents.
-func (s *sessionEntry) Forget() {
-	s.Quiet()
-	s.rested = 0
-}
-
 // Due reports whether so much was read since the last checkpoint that one is due: a long session is told the latest of its log alone, and
 // is judged as if the rest were lost where no checkpoint has it.
 func (s *sessionEntry) Due() bool {
 	return s.monitor.checkpoints != nil && s.heard != nil && s.State.Traces.Sum-s.saved >= session.TracesDue
-}
-
-// Appended keeps a checkpoint of a conversation that goes on, where one is due and nothing of it is on its way to the log.
-func (s *sessionEntry) Appended(ctx context.Context) {
-	if s.Due() && s.Settled() {
-		s.saved = s.State.Traces.Sum
-		s.monitor.rest(ctx, s, new(pack.Writer))
-	}
 }
 
 // Forget drops what is in memory of a session, also the keys of what it has sealed: something was taken out of its log. The next one to

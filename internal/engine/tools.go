@@ -198,7 +198,8 @@ func (m *Monitor) Close(ctx context.Context, ref Ref, why string) error {
 		if s.State.Closed != "" {
 			return nil
 		}
-		return m.table.Append(ctx, s.Entry, &event.Event{Kind: event.SessionClosed, Time: m.table.At(s.Entry), Box: &event.Box{Reason: why}})
+		e := &event.Event{Kind: event.SessionClosed, Time: m.table.At(s.Entry), Box: &event.Box{Reason: why}}
+		return m.table.Append(ctx, s.Entry, e)
 	})
 	if err != nil {
 		return fmt.Errorf("close session: %w", err)

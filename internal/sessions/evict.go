@@ -17,7 +17,7 @@ func (t *Table) unload(e *Entry) {
 		e.loaded, e.State = false, nil
 		e.inFlight, e.generation = 0, e.generation+1
 	}
-	e.Contents.Forget()
+	e.Contents.Lose(All)
 	t.held.Add(-e.weight)
 	e.weight = 0
 }
@@ -134,7 +134,7 @@ func (t *Table) quiet(ctx context.Context, e *Entry) bool {
 	if !e.Contents.Rest(ctx, &t.room) && t.held.Load() < t.o.MostBytes+t.o.MostBytes/4 {
 		return false
 	}
-	e.Contents.Quiet()
+	e.Contents.Lose(Heard)
 	if e.loaded {
 		t.measure(e)
 	}

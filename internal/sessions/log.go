@@ -13,7 +13,7 @@ import (
 // load folds the session's log, or what is new of it.
 // Preconditions: e.mu is held and e is not loaded.
 func (t *Table) load(ctx context.Context, e *Entry) error {
-	e.Contents.Outdated() // what others did meanwhile was not heard here
+	e.Contents.Lose(Outdated) // what others did meanwhile was not heard here
 	known := uint64(0)
 	if e.State != nil {
 		known = e.State.Version - uint64(len(e.unwritten)+e.inFlight)
@@ -43,7 +43,10 @@ func (t *Table) load(ctx context.Context, e *Entry) error {
 	}
 	e.State, e.loaded = st, true
 	e.inFlight, e.generation = 0, e.generation+1
-	e.Contents.Reread(len(e.unwritten) > 0)
+	e.Contents.Lose(Reread)
+	if len(e.unwritten) > 0 {
+		e.Contents.Lose(Moved)
+	}
 	t.track(e)
 	t.measure(e)
 	t.o.Adopt(st.Parent, e.Name)
@@ -83,7 +86,9 @@ func (t *Table) Put(ctx context.Context, e *Entry, later bool, events ...*event.
 	if len(e.openQuestions) > 0 {
 		t.track(e)
 	}
-	e.Contents.Appended(ctx)
+	if e.Contents.Due() && e.Settled() {
+		e.Contents.Rest(ctx, nil)
+	}
 	return nil
 }
 
@@ -101,7 +106,7 @@ func (t *Table) write(ctx context.Context, e *Entry, events []*event.Event) erro
 	}
 	if err := t.o.Store.Append(ctx, e.Name, at, events); err != nil {
 		e.loaded = false
-		e.Contents.Outdated()
+		e.Contents.Lose(Outdated)
 		if errors.Is(err, ErrConflict) {
 			return err
 		}
@@ -119,7 +124,7 @@ func (t *Table) refresh(ctx context.Context, e *Entry) error {
 	if len(e.unwritten) == 0 {
 		err := t.read(ctx, e.Name, e.State)
 		if e.State.Version > known {
-			e.Contents.Outdated() // what others did was not heard here
+			e.Contents.Lose(Outdated) // what others did was not heard here
 			t.track(e)
 			t.o.Adopt(e.State.Parent, e.Name)
 		}

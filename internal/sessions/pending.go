@@ -71,7 +71,7 @@ func (f *Pending) Wait() error {
 		e.inFlight--
 	default:
 		e.loaded = false
-		e.Contents.Outdated()
+		e.Contents.Lose(Outdated)
 	}
 	if err == nil || errors.Is(err, ErrConflict) {
 		return err
@@ -94,7 +94,7 @@ func (t *Table) Send(ctx context.Context, e *Entry, alone bool, events []*event.
 	wait, err := t.queue.Enqueue(ctx, e.Name, e.State.Version, events)
 	if err != nil {
 		e.loaded = false
-		e.Contents.Outdated()
+		e.Contents.Lose(Outdated)
 		return Pending{}, fmt.Errorf("record %s: %w", event.CallDecided, Unavailable(err))
 	}
 	e.State.Apply(events[0])

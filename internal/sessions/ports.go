@@ -50,20 +50,24 @@ func Unavailable(err error) error {
 type Contents interface {
 	// Ready reads what else must be known before anything is done in the session.
 	Ready(ctx context.Context) error
-	// Outdated forgets what others may have changed: they wrote to the log.
-	Outdated()
-	// Reread is told that the state was read anew; moved: what was said has not its old places.
-	Reread(moved bool)
-	// Appended is told that records were folded.
-	Appended(ctx context.Context)
-	// Due reports whether Appended wants nothing of the session to be on its way to the log.
-	Due() bool
+	// Lose forgets what does not hold, or is not wanted in memory, any more.
+	Lose(what Loss)
 	// Size is how many bytes it takes.
 	Size() int64
-	// Rest keeps of it what brings it back; false: the log does not answer, so that later there may be more.
+	// Due reports whether Rest is called as soon as nothing of the session is on its way to the log.
+	Due() bool
+	// Rest keeps what brings it back; false: the log does not answer, so that later there may be more. Without a room it was due.
 	Rest(ctx context.Context, room *pack.Writer) (answered bool)
-	// Quiet forgets what was said and read.
-	Quiet()
-	// Forget forgets everything.
-	Forget()
 }
+
+// Loss is what Contents lose.
+type Loss uint8
+
+// The losses. The zero Loss is all.
+const (
+	All      Loss = iota
+	Heard         // what was said and read, of which Rest has kept what brings it back
+	Outdated      // what others may have changed: they wrote to the log
+	Reread        // what goes with a state that was read anew
+	Moved         // and where in the log things were said
+)
