@@ -90,7 +90,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn, how ...RecordOption) (Openi
 	if err := t.Ref.check(); err != nil {
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
-	if err := m.spawned(ctx, t.Sender.SpawnedBy, t.Ref.Session); err != nil {
+	if err := m.families.Spawned(ctx, t.Sender.SpawnedBy, t.Ref.Session); err != nil {
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
 	inherited, err := m.inherit(ctx, t)
@@ -124,7 +124,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn, how ...RecordOption) (Openi
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
 	m.table.EvictContexts(ctx)
-	m.adopt(t.Sender.SpawnedBy, t.Ref.Session)
+	m.families.Adopt(t.Sender.SpawnedBy, t.Ref.Session)
 	return open, nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/confined"
+	"github.com/tidemark/tidemark/internal/families"
 	"github.com/tidemark/tidemark/internal/labels"
 	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/session"
@@ -63,9 +64,9 @@ type Monitor struct {
 
 	questions *question.Index // those that are open, by their ids
 	table     *sessions.Table // of the sessions in memory
+	families  *families.Book  // of sub-agents
 
-	mu       sync.RWMutex
-	children map[string]children // guarded by mu; sub-agents of a session
+	mu sync.Mutex
 
 	checkpoints       Checkpoints // of conversations that are not in memory; nil: none are kept
 	program           string      // that writes them
@@ -91,7 +92,7 @@ func New(o Options) (*Monitor, error) {
 		store: o.Store, now: o.Now, rand: o.Rand, key: o.Key,
 		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, undecided: o.NoReader,
 		prover: o.Prover, approvers: o.Approvers, shared: o.Shared, labels: labelBook(&o),
-		children: map[string]children{},
+		families: families.New(o.Store, reserved+"children:", o.Now),
 		lasting:  standing.New(o.Store, lastingLog, o.Shared != nil), pairs: standing.NewNames(o.Store, pairsLog, o.Shared != nil),
 		stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now), checkpoints: o.Checkpoints, program: o.Program,
 		questions: question.NewIndex(o.Now), telling: newSlots(o.Processors),

@@ -63,7 +63,7 @@ func (m *Monitor) do(ctx context.Context, ref Ref, look bool, act func(*sessionE
 func (m *Monitor) openTable(o *Options) *sessions.Table {
 	t := sessions.Options{
 		Store: o.Store, Shared: o.Shared != nil, Now: o.Now, Rand: o.Rand, Key: o.Key, Questions: m.questions, Most: o.MaxSessions,
-		MostBytes: o.MaxHeard, Adopt: m.adopt, Run: func() (string, error) { return m.run() },
+		MostBytes: o.MaxHeard, Adopt: m.families.Adopt, Run: func() (string, error) { return m.run() },
 		Contents: func(e *sessions.Entry) sessions.Contents { return &sessionEntry{Entry: e, monitor: m} },
 	}
 	if t.Most <= 0 {

@@ -32,6 +32,7 @@ var layers = []layer{
 	{[]string{"internal/standing"}, "what is allowed for good is kept for all sessions, and knows none"},
 	{[]string{"internal/question"}, "the text of a question is made of what the log keeps"},
 	{[]string{"internal/sessions"}, "sessions in memory know their logs and which questions are open, and nothing that is decided in them"},
+	{[]string{"internal/families"}, "who was spawned by whom is kept for all sessions, and knows none"},
 	{[]string{"internal/engine"}, "the engine reaches the world only through its ports"},
 	{[]string{"internal/store", "internal/store/notify", "internal/store/patient", "internal/store/retention", "internal/draw", "internal/reports/report", "internal/reports/timeline",
 		"internal/llm/format/...", "internal/mcp/wire"}, "what adapters share knows no adapter"},
