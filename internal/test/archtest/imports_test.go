@@ -31,6 +31,7 @@ var layers = []layer{
 	{[]string{"internal/labels"}, "what was written while tainted is kept for all sessions, and knows none"},
 	{[]string{"internal/standing"}, "what is allowed for good is kept for all sessions, and knows none"},
 	{[]string{"internal/question"}, "the text of a question is made of what the log keeps"},
+	{[]string{"internal/explain"}, "what would happen to a call is said without a session"},
 	{[]string{"internal/sessions"}, "sessions in memory know their logs and which questions are open, and nothing that is decided in them"},
 	{[]string{"internal/families"}, "who was spawned by whom is kept for all sessions, and knows none"},
 	{[]string{"internal/engine"}, "the engine reaches the world only through its ports"},

@@ -1,4 +1,5 @@
-package engine
+// Package explain says what would happen to a call, for people, without a monitor: no session, no record, no permit. It is pure.
+package explain
 
 import (
 	"slices"
@@ -56,14 +57,14 @@ func (x *Explanation) Word() string {
 	return x.Mode
 }
 
-// Explain asks the policy about a tool at a level, for people. It makes no permit.
-func Explain(set *policy.Set, name string, level trust.Level, args []byte) Explanation {
-	return ExplainCall(set, name, level, args, Example{})
+// Tool asks the policy about a tool at a level, for people. It makes no permit.
+func Tool(set *policy.Set, name string, level trust.Level, args []byte) Explanation {
+	return Call(set, name, level, args, Example{})
 }
 
-// ExplainCall asks about a call in a conversation: with arguments, it says what stands behind
+// Call asks about a call in a conversation: with arguments, it says what stands behind
 // each slot of it. A level below local is one in which something was read that is not told.
-func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x Example) Explanation {
+func Call(set *policy.Set, name string, level trust.Level, args []byte, x Example) Explanation {
 	given := name
 	name = tool.Name(name)
 	in := policy.Input{Tool: name, Taint: level, Levels: 1 << level, Sens: trust.Internal, Tainted: level <= trust.External}
