@@ -202,16 +202,9 @@ func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdi
 	if gated {
 		x.leave(v)
 	}
-	// 4 intent audit · 5 approval: spend one, or ask
-	if v.Effect != policy.Deny && !gated {
-		if ask, err := m.resolveApproval(ctx, x, v); err != nil || ask != nil {
+	if !gated { // 4 intent audit · 5 approval · 6 verifier
+		if ask, err := m.hear(ctx, x, v); err != nil || ask != nil {
 			return ask, err
-		}
-	}
-	// 6 verifier: only for a call that would otherwise run
-	if v.runs() && !gated && m.verifier != nil && m.verifier.Covers(s.State.Agent, v.Tool) {
-		if ask := m.verify(x, v); ask != nil {
-			return ask, nil
 		}
 	}
 	if !v.runs() {
@@ -238,6 +231,21 @@ func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdi
 		v.Permit = newPermit(v.Tool, &x.call) // nobody gets it before its record is durable
 		v.Permit.boxed = v.Effect == policy.Confined
 		m.noteOrdered(x, v)
+	}
+	return nil, nil
+}
+
+// hear hears people and whoever is asked for them about a call that no rule refuses.
+func (m *Monitor) hear(ctx context.Context, x *step, v *Verdict) (asking, error) {
+	// 4 intent audit · 5 approval: spend one, or ask
+	if v.Effect != policy.Deny {
+		if ask, err := m.resolveApproval(ctx, x, v); err != nil || ask != nil {
+			return ask, err
+		}
+	}
+	// 6 verifier: only for a call that would otherwise run
+	if v.runs() && m.verifier != nil && m.verifier.Covers(x.entry.State.Agent, v.Tool) {
+		return m.verify(x, v), nil
 	}
 	return nil, nil
 }
