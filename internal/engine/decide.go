@@ -383,18 +383,6 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 	return set.Judge(in)
 }
 
-// beside is what a candidate policy says. It never acts.
-func (x *step) beside(candidate *policy.Set, in *policy.Input) *event.Shadow {
-	other := *in // the set remembers in its input what it found
-	d := x.judge(candidate, &other)
-	x.confine(candidate, &d)
-	return &event.Shadow{Policy: candidate.Version(), Effect: d.Effect.String(), Kind: d.Kind, Rule: d.Rule}
-}
-
-func refuse(rule, text string) policy.Decision {
-	return policy.Decision{Rule: rule, Reasons: []policy.Reason{{Rule: rule, Text: text}}}
-}
-
 // record writes the decision, or sends it off where others wait for the session. Not so where people are told of it and where something
 // else goes with it: those are durable before anybody sees them.
 // Preconditions: s.mu is held and s is loaded; x is concluded.

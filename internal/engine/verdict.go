@@ -173,3 +173,15 @@ func Evidence(l trust.Label) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+// beside is what a candidate policy says. It never acts.
+func (x *step) beside(candidate *policy.Set, in *policy.Input) *event.Shadow {
+	other := *in // the set remembers in its input what it found
+	d := x.judge(candidate, &other)
+	x.confine(candidate, &d)
+	return &event.Shadow{Policy: candidate.Version(), Effect: d.Effect.String(), Kind: d.Kind, Rule: d.Rule}
+}
+
+func refuse(rule, text string) policy.Decision {
+	return policy.Decision{Rule: rule, Reasons: []policy.Reason{{Rule: rule, Text: text}}}
+}
