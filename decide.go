@@ -61,21 +61,14 @@ func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call, how ...De
 	if err := a.check(); err != nil {
 		return Verdict{}, fmt.Errorf("decide %s: %w", tool.Name(call.Name), err)
 	}
-	if a.folder != "" {
-		ctx = engine.In(ctx, a.folder)
-	}
-	var v engine.Verdict
-	var err error
+	asked := []engine.DecideOption{engine.In(a.folder), engine.After(a.after)}
 	switch {
-	case a.patience > 0:
-		v, err = m.waits.Decide(ctx, ref, call, a.patience)
 	case a.inDialog:
-		v, err = m.engine.DecideInDialog(ctx, ref, call, a.dialog)
+		asked = append(asked, engine.InDialog(a.dialog))
 	case a.gated:
-		v, err = m.engine.DecideGated(ctx, ref, call)
-	default:
-		v, err = m.engine.DecideAgain(ctx, ref, call, a.after)
+		asked = append(asked, engine.Gated())
 	}
+	v, err := m.waits.Decide(ctx, ref, call, a.patience, asked...)
 	if err != nil {
 		return Verdict{}, err
 	}

@@ -15,10 +15,11 @@ import (
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/draw"
-	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/explain"
 	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/policies"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/internal/services"
 	"github.com/tidemark/tidemark/policy"
@@ -29,7 +30,7 @@ import (
 func (e *env) explainCommand() *cobra.Command {
 	var taint, args, agent string
 	var matrix bool
-	var example engine.Example
+	var example explain.Example
 	cmd := &cobra.Command{
 		Use:   "explain [TOOL]",
 		Short: "Say what the policy does with a tool, and why",
@@ -85,13 +86,13 @@ func (e *env) policy(agent string) (*policy.Set, error) {
 // explained is the JSON of `explain`: the answer at the asked level (untrusted when
 // none is given), and the mode at every level.
 type explained struct {
-	engine.Explanation
+	explain.Explanation
 	Levels   map[string]string `json:"levels"`
 	cells    [trust.NumLevels]string
 	Verifier any `json:"verifier,omitempty"` // whether the external verifier is asked too, and why
 }
 
-func (e *env) explain(set *policy.Set, name, taint, args, agent string, example engine.Example) error {
+func (e *env) explain(set *policy.Set, name, taint, args, agent string, example explain.Example) error {
 	level := trust.Untrusted
 	if taint != "" {
 		var err error
@@ -107,9 +108,9 @@ func (e *env) explain(set *policy.Set, name, taint, args, agent string, example 
 			return fmt.Errorf("explain: --args: %w", err)
 		}
 	}
-	x := explained{Explanation: engine.ExplainCall(set, name, level, raw, example), Levels: map[string]string{}}
+	x := explained{Explanation: explain.Call(set, name, level, raw, example), Levels: map[string]string{}}
 	for _, l := range trust.Levels() {
-		at := engine.ExplainCall(set, name, l, raw, example)
+		at := explain.Call(set, name, l, raw, example)
 		x.Levels[l.String()], x.cells[l] = at.Mode, modeWord(&at)
 	}
 	p, err := e.paths()
@@ -142,7 +143,7 @@ const asksIf = "depends"
 
 // modeWord is what a level does with a tool, in a word. A tool that runs unless there is something
 // about the call is not simply allowed.
-func modeWord(x *engine.Explanation) string {
+func modeWord(x *explain.Explanation) string {
 	if x.Mode == "allow" && x.Act == "" && len(x.May) > 0 {
 		return asksIf
 	}
@@ -227,7 +228,7 @@ func (e *env) matrix(set *policy.Set) error {
 	for _, name := range append(set.Tools(), "(any other)") {
 		r := row{Tool: name, Modes: map[string]string{}}
 		for _, l := range trust.Levels() {
-			x := engine.Explain(set, name, l, nil)
+			x := explain.Tool(set, name, l, nil)
 			r.Modes[l.String()], r.Response = x.Mode, x.Response.String()
 			r.cells = append(r.cells, modeWord(&x))
 			r.Asks = r.Asks || modeWord(&x) == asksIf
@@ -326,7 +327,7 @@ func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) er
 // printItem names the item of the mandate that a call was held against, and what is missing.
 func (e *env) printItem(i *event.Covering) {
 	if i != nil && i.ID != "" {
-		e.printf("  %s\n", engine.NameItem(i))
+		e.printf("  %s\n", question.Named(i))
 	}
 	if i != nil && len(i.Missing) > 0 {
 		e.printf("  missing: %s\n", text.OneLine(strings.Join(i.Missing, ", ")))

@@ -5,9 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/explain"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -69,7 +68,7 @@ func modes(set *policy.Set) map[string]string {
 	out := map[string]string{}
 	for _, name := range append(set.Tools(), "nobody_knows_it") {
 		for _, l := range trust.Levels() {
-			x := engine.Explain(set, name, l, nil)
+			x := explain.Tool(set, name, l, nil)
 			out[name+" at "+l.String()] = x.Mode + " by " + x.Rule
 		}
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/tidemark/tidemark/intent"
@@ -11,19 +10,20 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// errNeedsAdvice says that an auditor, a model or a verifier must be asked before the call can be decided.
-// Nothing was recorded: the call is judged again with their answers.
-var errNeedsAdvice = errors.New("others must be asked about the call first")
+// asking asks an auditor, a model or a verifier what must be known before a call can be decided, and notes the answer. Where there is
+// one, nothing was decided: the call is judged again with the answer.
+type asking func(ctx context.Context)
+
+// nobody is asked: the call is judged again by what was recorded meanwhile.
+func nobody(context.Context) {}
 
 // maxAdvice bounds how often one call is put off. It takes a contract, one with its tool, a plan, an opinion, one about the act
 // and a ruling, and once more each where the session moved on in between.
-const maxAdvice = 14
+const maxAdvice = 15
 
 // advice is what was asked about one call, and the answers. It is asked while no lock
 // is held: a person or a model may take minutes.
 type advice struct {
-	want func(ctx context.Context) // what is missing
-
 	question  intent.Question // that opinion is about
 	opinion   *event.Opinion
 	under     situation // in which it was asked for
@@ -43,34 +43,27 @@ type situation struct {
 	policy string
 }
 
-// decideWithAdvice is Decide for calls about which others are asked.
-func (m *Monitor) decideWithAdvice(ctx context.Context, p *proposal, v *Verdict) error {
-	c := &advice{}
-	for range maxAdvice {
-		c.want = nil
-		before := 0
-		err := m.with(ctx, p.ref, func(s *sessionEntry) error {
-			before = s.state.Audits
-			return m.decide(ctx, s, &step{proposal: *p, advice: c}, v)
-		})
-		if !errors.Is(err, errNeedsAdvice) {
-			return err
-		}
-		c.want(intent.WithWaited(context.WithValue(ctx, auditsKey{}, before), c.contract.Took()))
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("wait for those who are asked about the call: %w", err)
-		}
+// advised is what others said about the call, to which more can be added.
+func (x *step) advised() *advice {
+	if x.advice == nil {
+		x.advice = &advice{}
 	}
-	return errors.New("the session kept changing while others were asked about the call")
+	return x.advice
 }
 
-type auditsKey struct{}
+// Audited is for an auditor or a reader whose answers cost something: before it is asked about a call it hears how often a model was
+// asked about the session, by any server of the log and also before a restart.
+type Audited interface {
+	Audited(session string, before int)
+}
 
-// Audits is how often a model was asked about the session of a question before, by any server of the log and also before a
-// restart. An auditor whose answers cost something counts with it.
-func Audits(ctx context.Context) int {
-	n, _ := ctx.Value(auditsKey{}).(int)
-	return n
+// tellAudits tells whoever may be asked about a call how often models were asked about its session.
+func (m *Monitor) tellAudits(session string, before int) {
+	for _, who := range []any{m.auditor, m.acts, m.reader} {
+		if counts, ok := who.(Audited); ok {
+			counts.Audited(session, before)
+		}
+	}
 }
 
 func applyCaution(v *Verdict, o *event.Opinion, cfg policy.Settings) {
@@ -124,15 +117,12 @@ func (v *Verdict) block(o *event.Opinion, cfg policy.Settings, rule, why string)
 }
 
 // verify asks the external verifier about a call that would otherwise run.
-func (m *Monitor) verify(x *step, v *Verdict) error {
-	c := x.advice
-	if c == nil || c.ruling == nil || x.taint.Mark.Level < c.check.Taint || x.entry.state.Agent != c.check.Agent {
-		if c != nil {
-			check := x.check(v)
-			c.check = check
-			c.want = func(ctx context.Context) { c.ruling = m.rule(ctx, check) }
-		}
-		return errNeedsAdvice
+func (m *Monitor) verify(x *step, v *Verdict) asking {
+	c := x.advised()
+	if c.ruling == nil || x.taint.Mark.Level < c.check.Taint || x.entry.State.Agent != c.check.Agent {
+		check := x.check(v)
+		c.check = check
+		return func(ctx context.Context) { c.ruling = m.rule(ctx, check) }
 	}
 	r := c.ruling
 	x.decided.Ruling, v.Ruling = r, r
@@ -156,7 +146,7 @@ func (m *Monitor) verify(x *step, v *Verdict) error {
 func (x *step) check(v *Verdict) Check {
 	x.decided.Seal()
 	return Check{
-		Session: x.entry.name, Branch: x.ref.Branch, Agent: x.entry.state.Agent, Provider: x.taint.Turn.Provider, Tool: v.Tool,
+		Session: x.entry.Name, Branch: x.ref.Branch, Agent: x.entry.State.Agent, Provider: x.taint.Turn.Provider, Tool: v.Tool,
 		Params: x.redactedArgs(v.Tool), Digest: x.decided.Digest, Taint: x.taint.Mark.Level,
 	}
 }

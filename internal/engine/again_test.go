@@ -20,7 +20,7 @@ func TestANoToTheQuestionACallWaitedForStandsInAnotherTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.ownerSays("s", "something else")
-	again, err := w.DecideAgain(t.Context(), main("s"), exec, q.ID)
+	again, err := w.Decide(t.Context(), main("s"), exec, engine.After(q.ID))
 	if err != nil || again.Effect != policy.Deny || again.Rule != "owner-denied" || again.Permit != nil || again.Held != nil {
 		t.Fatalf("got %s by %s, held %v, %v; want the denial", again.Effect, again.Rule, again.Held, err)
 	}
@@ -33,11 +33,11 @@ func TestANoToTheQuestionACallWaitedForStandsInAnotherTurn(t *testing.T) {
 	}
 
 	for name, decide := range map[string]func() (engine.Verdict, error){
-		"another call": func() (engine.Verdict, error) { return w.DecideAgain(t.Context(), main("s"), other, q.ID) },
+		"another call": func() (engine.Verdict, error) { return w.Decide(t.Context(), main("s"), other, engine.After(q.ID)) },
 		"a question nobody knows": func() (engine.Verdict, error) {
-			return w.DecideAgain(t.Context(), main("s"), exec, "ask-nobody")
+			return w.Decide(t.Context(), main("s"), exec, engine.After("ask-nobody"))
 		},
-		"a call that did not wait": func() (engine.Verdict, error) { return w.DecideAgain(t.Context(), main("s"), exec, "") },
+		"a call that did not wait": func() (engine.Verdict, error) { return w.Decide(t.Context(), main("s"), exec, engine.After("")) },
 	} {
 		if v, err := decide(); err != nil || v.Effect != policy.Confirm {
 			t.Errorf("%s: got %s by %s, %v; want it asked about", name, v.Effect, v.Rule, err)
@@ -58,7 +58,7 @@ func TestACallWhoseQuestionWasDeniedIsNotLetThroughByWhatCameSince(t *testing.T)
 	if err := w.Reset(t.Context(), main("s"), "anna", "http"); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := w.DecideAgain(t.Context(), main("s"), exec, q.ID); err != nil || v.Rule != "owner-denied" || v.Allowed() {
+	if v, err := w.Decide(t.Context(), main("s"), exec, engine.After(q.ID)); err != nil || v.Rule != "owner-denied" || v.Allowed() {
 		t.Errorf("got %s by %s, %v; want the denial", v.Effect, v.Rule, err)
 	}
 	w.want(policy.Allow, main("s"), exec) // a call that did not wait

@@ -75,8 +75,8 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 	var out Outcome
 	ctx = patience.Unhurried(ctx)
 	err := m.with(ctx, Ref{Session: v.Session}, func(s *sessionEntry) error {
-		now := m.at(s)
-		if err := s.state.Book.Open(v.IDs, now); err != nil {
+		now := m.table.At(s.Entry)
+		if err := s.State.Book.Open(v.IDs, now); err != nil {
 			return &AnswerError{Err: err, TriesLeft: -1}
 		}
 		var err error
@@ -96,11 +96,11 @@ func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string)
 	}
 	name, digest := tool.Name(call.Name), call.Digest()
 	return m.with(ctx, ref, func(s *sessionEntry) error {
-		for _, r := range s.state.Book.Requests() {
+		for _, r := range s.State.Book.Requests() {
 			if r.State != approval.Pending || r.Branch != ref.Branch || r.Tool != name || r.Digest != digest || r.Dialog != host {
 				continue
 			}
-			v := Vote{Session: s.name, IDs: []string{r.ID}, Approve: true, By: host + ", by its own account", Via: "dialog"}
+			v := Vote{Session: s.Name, IDs: []string{r.ID}, Approve: true, By: host + ", by its own account", Via: "dialog"}
 			if _, err := m.prove(s, &v); err != nil {
 				return unproven(err)
 			}
@@ -111,9 +111,9 @@ func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string)
 			if err := m.noteRun(ctx, s, &r, call, a); err != nil {
 				return err
 			}
-			turn := s.state.Branch(r.Branch).Turn.ID
-			e := &event.Event{Kind: event.Answered, Time: m.at(s), Branch: r.Branch, Turn: turn, Answer: a}
-			if err := m.append(ctx, s, e); err != nil {
+			turn := s.State.Branch(r.Branch).Turn.ID
+			e := &event.Event{Kind: event.Answered, Time: m.table.At(s.Entry), Branch: r.Branch, Turn: turn, Answer: a}
+			if err := m.table.Append(ctx, s.Entry, e); err != nil {
 				return err
 			}
 			delete(s.codes, r.ID)
@@ -130,7 +130,7 @@ func (m *Monitor) noteRun(ctx context.Context, s *sessionEntry, r *approval.Requ
 	}
 	args := tool.NewArgs(call.Args)
 	a.Trace = s.did(r.Tool, &args)
-	mark := &s.state.Branch(r.Branch).Mark
+	mark := &s.State.Branch(r.Branch).Mark
 	if mark.Level > trust.Shared {
 		return nil
 	}
@@ -170,33 +170,33 @@ func (v *Vote) similar() error {
 
 // vote carries out a chat command of the owner.
 func (m *Monitor) vote(ctx context.Context, s *sessionEntry, set *policy.Set, ref Ref, cmd approval.Command) (Outcome, error) {
-	now := m.at(s)
-	hash := approval.HashCode(s.name, cmd.Code)
+	now := m.table.At(s.Entry)
+	hash := approval.HashCode(s.Name, cmd.Code)
 	name := cmd.Tool
 	if cmd.Verb == approval.Refuse {
 		name = "all"
 	}
-	ids, err := s.state.Book.Match(name, hash, now)
+	ids, err := s.State.Book.Match(name, hash, now)
 	if err != nil {
 		return Outcome{}, m.failedTry(ctx, s, ref, err, now)
 	}
 	if cmd.Verb == approval.Refuse {
 		ids = ids[len(ids)-1:] // the question whose code it is: the last one asked
 	}
-	v := Vote{Session: s.name, IDs: ids, Approve: cmd.Verb == approval.Approve, For: cmd.For, Where: cmd.Where, By: "owner", Via: "chat"}
+	v := Vote{Session: s.Name, IDs: ids, Approve: cmd.Verb == approval.Approve, For: cmd.For, Where: cmd.Where, By: "owner", Via: "chat"}
 	return m.resolve(ctx, s, v, now)
 }
 
 // failedTry counts a wrong code against every live question of the session.
 func (m *Monitor) failedTry(ctx context.Context, s *sessionEntry, ref Ref, cause error, now int64) error {
 	tries := -1 // nothing is open that a try could count against
-	for _, r := range s.state.Book.Requests() {
+	for _, r := range s.State.Book.Requests() {
 		if n := approval.MaxTries - 1 - r.Tries; r.State == approval.Pending && now < r.Expires && (tries < 0 || n < tries) {
 			tries = n
 		}
 	}
-	b := s.state.Branch(ref.Branch)
-	err := m.append(ctx, s, &event.Event{
+	b := s.State.Branch(ref.Branch)
+	err := m.table.Append(ctx, s.Entry, &event.Event{
 		Kind: event.TryFailed, Time: now, Branch: ref.Branch, Turn: b.Turn.ID,
 		Answer: &event.Answer{By: "owner", Via: "chat", Reason: cause.Error()},
 	})
@@ -211,7 +211,7 @@ const unspentFor = int64(15 * time.Minute)
 
 // resolve records the outcome of live questions.
 func (m *Monitor) resolve(ctx context.Context, s *sessionEntry, v Vote, now int64) (Outcome, error) {
-	worst, tools := s.state.Book.Worst(v.IDs)
+	worst, tools := s.State.Book.Worst(v.IDs)
 	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.preview(v.Reason, 200)}
 	out := Outcome{IDs: a.IDs}
 	a.What = s.about(v.IDs)
@@ -228,7 +228,7 @@ func (m *Monitor) resolve(ctx context.Context, s *sessionEntry, v Vote, now int6
 			return m.noteAgreed(ctx, s, a, worst, now)
 		}
 		a.Verdict, a.Until = "approve", now+unspentFor
-		set := m.policy.Load().For(s.state.Agent)
+		set := m.policy.Load().For(s.State.Agent)
 		if a.Lasting, err = m.lasts(s, &v); err != nil {
 			return Outcome{}, err
 		}
@@ -245,14 +245,14 @@ func (m *Monitor) resolve(ctx context.Context, s *sessionEntry, v Vote, now int6
 	if out.Notice = m.told(s, &v, a, &worst, tools); a.Lasting != "" {
 		out.Grant = a.Lasting
 	}
-	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
+	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.State.Branch(worst.Branch).Turn.ID, Answer: a}
 	if !v.Approve {
 		var err error
 		if a.Trace, err = m.refuse(ctx, s, v.IDs); err != nil {
 			return Outcome{}, err
 		}
 	}
-	if err := m.append(ctx, s, e); err != nil {
+	if err := m.table.Append(ctx, s.Entry, e); err != nil {
 		return Outcome{}, err
 	}
 	for _, id := range v.IDs {
@@ -264,8 +264,8 @@ func (m *Monitor) resolve(ctx context.Context, s *sessionEntry, v Vote, now int6
 // noteAgreed records an approval that needs another person's: the question stays open.
 func (m *Monitor) noteAgreed(ctx context.Context, s *sessionEntry, a *event.Answer, r approval.Request, now int64) (Outcome, error) {
 	a.Verdict = event.Agree
-	e := &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: s.state.Branch(r.Branch).Turn.ID, Answer: a}
-	if err := m.append(ctx, s, e); err != nil {
+	e := &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: s.State.Branch(r.Branch).Turn.ID, Answer: a}
+	if err := m.table.Append(ctx, s.Entry, e); err != nil {
 		return Outcome{}, err
 	}
 	const noted = "Noted: %s approves %s. One more person must approve; until then the call waits."
@@ -275,7 +275,7 @@ func (m *Monitor) noteAgreed(ctx context.Context, s *sessionEntry, a *event.Answ
 // refuse notes the values of calls that were turned down, and returns what the log keeps of
 // them: nothing where one is not remembered here.
 func (m *Monitor) refuse(ctx context.Context, s *sessionEntry, ids []string) (string, error) {
-	if !m.policy.Load().For(s.state.Agent).Facts() {
+	if !m.policy.Load().For(s.State.Agent).Facts() {
 		return "", nil
 	}
 	c, err := m.judgement(ctx, s)
@@ -284,7 +284,7 @@ func (m *Monitor) refuse(ctx context.Context, s *sessionEntry, ids []string) (st
 	}
 	known := true
 	for _, id := range ids {
-		if ask, _ := s.state.Evidence(id); !c.Knows(id) && (ask == nil || ask.Act != "" || len(ask.Values) > 0) {
+		if ask, _ := s.State.Evidence(id); !c.Knows(id) && (ask == nil || ask.Act != "" || len(ask.Values) > 0) {
 			known = false
 		}
 	}
@@ -333,9 +333,9 @@ func (v *Vote) notice(tools []string, g *event.Grant, waits bool) string {
 // oneBranch refuses a grant made from questions of several branches: it would let tools
 // through in a context where nobody asked for them.
 func (s *sessionEntry) oneBranch(ids []string) error {
-	first, _ := s.state.Book.Request(ids[0])
+	first, _ := s.State.Book.Request(ids[0])
 	for _, id := range ids[1:] {
-		if r, _ := s.state.Book.Request(id); r.Branch != first.Branch {
+		if r, _ := s.State.Book.Request(id); r.Branch != first.Branch {
 			err := fmt.Errorf("%w: questions of several branches must be answered one by one", approval.ErrUsage)
 			return &AnswerError{Err: err, TriesLeft: -1}
 		}
@@ -347,7 +347,7 @@ func (s *sessionEntry) oneBranch(ids []string) error {
 // available to the model: doors call it for the verified owner or an administrator.
 func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		if !s.state.Branch(ref.Branch).Begun() {
+		if !s.State.Branch(ref.Branch).Begun() {
 			return ErrNotFound
 		}
 		return m.reset(ctx, s, ref, by, via, trust.Owner)
@@ -359,9 +359,9 @@ func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
 }
 
 func (m *Monitor) reset(ctx context.Context, s *sessionEntry, ref Ref, by, via string, level trust.Level) error {
-	b := s.state.Branch(ref.Branch)
-	return m.append(ctx, s, &event.Event{
-		Kind: event.TrustReset, Time: m.at(s), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+	b := s.State.Branch(ref.Branch)
+	return m.table.Append(ctx, s.Entry, &event.Event{
+		Kind: event.TrustReset, Time: m.table.At(s.Entry), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 		Answer: &event.Answer{By: by, Via: via, Level: level, Reason: fmt.Sprintf("was %s", b.Mark.Level)},
 	})
 }

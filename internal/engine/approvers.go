@@ -19,7 +19,7 @@ var ErrApprover = errors.New("this approval does not count")
 // counts reports whether somebody who opened more than one call would be enough for this one.
 func (m *Monitor) counts(x *step, v *Verdict, by string) bool {
 	now := time.Unix(0, x.now)
-	c := QuestionInfo{Agent: x.entry.state.Agent, Tool: v.Tool, Kind: v.Kind, Asked: now, Now: now, People: v.people()}
+	c := QuestionInfo{Agent: x.entry.State.Agent, Tool: v.Tool, Kind: v.Kind, Asked: now, Now: now, People: v.people()}
 	if x.entry.input.Facts != nil && x.entry.facts.Found != nil {
 		c.Act = x.entry.facts.Found.Deed.String()
 	}
@@ -32,7 +32,7 @@ func (m *Monitor) counts(x *step, v *Verdict, by string) bool {
 func (m *Monitor) allowed(s *sessionEntry, v *Vote, now int64) (enough bool, err error) {
 	enough = true
 	for _, id := range v.IDs {
-		r, _ := s.state.Book.Request(id)
+		r, _ := s.State.Book.Request(id)
 		q := s.question(r, now)
 		ok, err := m.approvers.Allows(q.Info(time.Unix(0, now)), v.By, r.Agreed)
 		if err != nil {
@@ -50,7 +50,7 @@ func (m *Monitor) allowed(s *sessionEntry, v *Vote, now int64) (enough bool, err
 // allowedAlone asks whether somebody may release a write by themselves. Several people approve the call's
 // own question.
 func (m *Monitor) allowedAlone(s *sessionEntry, w *session.Write, by string, now int64) error {
-	c := QuestionInfo{Agent: s.state.Agent, Tool: w.Tool, Kind: policy.KindEscalate, People: w.People}
+	c := QuestionInfo{Agent: s.State.Agent, Tool: w.Tool, Kind: policy.KindEscalate, People: w.People}
 	c.Asked, c.Now = time.Unix(0, w.Time), time.Unix(0, now)
 	for _, c.Act = range []string{"create", "change", "tidy"} { // what a write can be
 		enough, err := m.approvers.Allows(c, by, nil)
@@ -116,7 +116,7 @@ func (m *Monitor) provenByChat(s *sessionEntry) error {
 	if m.prover == nil {
 		return nil
 	}
-	_, err := m.prover.Prove(&Vote{Session: s.name, Approve: true, By: "owner", Via: "chat"}, "reset trust in "+s.name)
+	_, err := m.prover.Prove(&Vote{Session: s.Name, Approve: true, By: "owner", Via: "chat"}, "reset trust in "+s.Name)
 	return err
 }
 
@@ -128,7 +128,7 @@ func (m *Monitor) prove(s *sessionEntry, v *Vote) (*event.Proof, error) {
 	}
 	asked := make([]Asked, 0, len(v.IDs))
 	for _, id := range v.IDs {
-		r, _ := s.state.Book.Request(id)
+		r, _ := s.State.Book.Request(id)
 		asked = append(asked, Asked{id, r.Digest.String()})
 	}
 	said, err := v.Said(asked)

@@ -185,7 +185,7 @@ func TestCompanyRulesOutliveARestart(t *testing.T) {
 	w.want(policy.Confirm, main("child"), out)
 
 	book := call("book_transfer", `{"account":"QY-1"}`)
-	v, err := w.DecideInDialog(t.Context(), ref, book, "claude")
+	v, err := w.Decide(t.Context(), ref, book, engine.InDialog("claude"))
 	if err != nil || v.Held == nil || v.Held.People != 2 {
 		t.Fatalf("got %+v, %v; want a question for two", v.Held, err)
 	}

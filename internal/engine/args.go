@@ -43,7 +43,7 @@ func (x *step) keptArgs(d *event.Decided) string {
 	}
 	if s.args == nil {
 		var err error
-		if s.args, err = seal.Standing(s.keys.Operator, argumentsUse+s.name); err != nil {
+		if s.args, err = seal.Standing(s.Keys.Operator, argumentsUse+s.Name); err != nil {
 			return "" // nobody gave this monitor a key
 		}
 	}
@@ -90,8 +90,8 @@ const maxAbout = 1 << 10
 func (s *sessionEntry) about(ids []string) string {
 	var out []string
 	for _, id := range ids {
-		ask, _ := s.state.Evidence(id)
-		if r, ok := s.state.Book.Request(id); ok && ask != nil {
+		ask, _ := s.State.Evidence(id)
+		if r, ok := s.State.Book.Request(id); ok && ask != nil {
 			out = append(out, strings.TrimSpace(r.Tool+": "+question.DidTo(ask.Act, ask.Values, ask.Args)))
 		}
 	}

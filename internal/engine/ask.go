@@ -7,10 +7,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
@@ -19,18 +19,18 @@ import (
 
 // resolveApproval decides about a call that no rule refuses. In this order: a person's denial in this turn, an
 // approval or grant that covers it, an open question about it, the auditor, a new question.
-func (m *Monitor) resolveApproval(ctx context.Context, x *step, v *Verdict) error {
-	book, d := &x.entry.state.Book, &x.decided
+func (m *Monitor) resolveApproval(ctx context.Context, x *step, v *Verdict) (asking, error) {
+	book, d := &x.entry.State.Book, &x.decided
 	if no, ok := x.denial(); ok {
 		v.deny("owner-denied", because(no.By+" denied this call", no.Reason))
-		return nil
+		return nil, nil
 	}
 	about, audit := m.audited(x, v)
 	if v.runs() && !audit && (v.Effect == policy.Allow || book.Empty()) { // a yes lets a confined call run outside
 		if !book.Empty() {
 			d.Seal() // it may answer an open question
 		}
-		return nil
+		return nil, nil
 	}
 	d.Seal() // the approval is for these very bytes
 	h := approval.Held{
@@ -42,39 +42,44 @@ func (m *Monitor) resolveApproval(ctx context.Context, x *step, v *Verdict) erro
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
 		v.Item = &event.Covering{ID: id, Giver: "answer"}
 		d.Item = v.Item
-		return nil
+		return nil, nil
 	}
 	if no, ok := book.Refused(h); ok {
 		v.deny("owner-denied", because(no.By+" denied this exact call in this turn", no.Reason))
-		return nil
+		return nil, nil
 	}
 	if covered, err := m.alwaysAllowed(ctx, x, v, &h); err != nil || covered {
-		return err
+		return nil, err
 	}
 	open, pending := book.Pending(h, x.now)
 	if pending {
 		return m.askStill(ctx, x, v, open)
 	}
 	if audit {
-		ask := func() error { return m.audit(x, v, about) }
-		if about.given != nil {
-			ask = func() error { return m.auditAct(ctx, x, v, about.given) }
-		}
-		if err := ask(); err != nil {
-			return err
+		ask, err := m.review(ctx, x, v, about)
+		if err != nil || ask != nil {
+			return ask, err
 		}
 	}
 	if v.Effect != policy.Confirm {
-		return nil
+		return nil, nil
 	}
 	if x.busy() {
 		v.deny(RuleBusy, "another question of this session's box waits for an answer: one is asked at a time")
-		return nil
+		return nil, nil
 	}
 	if m.flooded(x, v) {
-		return nil
+		return nil, nil
 	}
 	return m.ask(ctx, x, v.lapsed(book, &h, x.now), replacing{})
+}
+
+// review hears the auditor that a call is to be put to.
+func (m *Monitor) review(ctx context.Context, x *step, v *Verdict, about aspect) (asking, error) {
+	if about.given != nil {
+		return m.auditAct(ctx, x, v, about.given)
+	}
+	return m.audit(x, v, about), nil
 }
 
 // replacing is the question that another one takes the place of; the zero value is none.
@@ -86,10 +91,10 @@ type replacing struct {
 // askStill is the verdict on a call that is being asked about: the same question, with
 // the same code. One that is over is replaced by another. After a restart nobody knows the
 // code, and another question replaces it.
-func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approval.Request) error {
+func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approval.Request) (asking, error) {
 	s := x.entry
 	v.same(open)
-	_, x.decided.Opinion = s.state.Evidence(open.ID)
+	_, x.decided.Opinion = s.State.Evidence(open.ID)
 	v.Opinion = x.decided.Opinion
 	code, ok := s.code(open.ID)
 	if !ok || x.now >= open.CodeLives() {
@@ -97,7 +102,7 @@ func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approv
 	}
 	v.Held = s.stillAsked(open, x.now)
 	v.Held.Code, v.Held.Opinion = code, v.Opinion
-	return nil
+	return nil, nil
 }
 
 // stillAsked is an open question once more: doors that wait and agents that try again read it
@@ -107,8 +112,7 @@ func (s *sessionEntry) stillAsked(r approval.Request, now int64) *Question {
 		q := s.question(r, now)
 		s.asked = &q
 	}
-	q := *s.asked
-	q.timeLeft = time.Duration(max(0, r.Expires-now))
+	q := s.asked.At(&r, now)
 	return &q
 }
 
@@ -118,7 +122,7 @@ func (x *step) denial() (no approval.Closed, ok bool) {
 	if x.waited == "" {
 		return approval.Closed{}, false
 	}
-	no, ok = x.entry.state.Book.Outcome(x.waited)
+	no, ok = x.entry.State.Book.Outcome(x.waited)
 	if !ok || no.State != approval.Denied || no.Branch != x.ref.Branch {
 		return approval.Closed{}, false
 	}
@@ -153,25 +157,25 @@ const maxSealedCode = 1 << 10
 
 // ask opens a question, with its evidence. The code is sealed in the log; whoever cannot open it there
 // asks the same question with a new one.
-func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) error {
+func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) (asking, error) {
 	s, set := x.entry, x.set
-	words, err := m.latestWords(ctx, x)
-	if err != nil {
-		return err
+	words, first, err := m.latestWords(ctx, x)
+	if err != nil || first != nil {
+		return first, err
 	}
 	id, expires := old.ID, old.Expires
 	if !old.same {
 		if id, err = m.newID("ask"); err != nil {
-			return err
+			return nil, err
 		}
 		expires = x.now + int64(set.Settings().QuestionLife())
 	}
 	code, err := approval.NewCode(m.rand)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x.decided.Ask = &event.Ask{
-		ID: id, CodeHash: approval.HashCode(s.name, code), Replaces: old.ID,
+		ID: id, CodeHash: approval.HashCode(s.Name, code), Replaces: old.ID,
 		CodeExpires: x.now + int64(set.Settings().ApprovalTTL), Expires: expires,
 		Args:  shownArgs(set, x.redactedArgs(v.Tool)),
 		Words: words, Sources: tainting(v.Taint), People: v.people(),
@@ -180,7 +184,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	if s.input.Facts != nil {
 		found = s.facts.Found
 	}
-	live, kept := shownValues(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
+	live, kept := question.Values(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
 	if found != nil {
 		x.decided.Ask.Act = found.Deed.String()
 		x.decided.Item = s.covering(set, found, live)
@@ -199,23 +203,23 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	}
 	x.keepWanted(id)
 	s.keepCode(id, code)
-	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, maxSealedCode, []byte(code))
+	x.decided.Ask.Code = s.Keys.Seal(s.State.Keys, maxSealedCode, []byte(code))
 	if found != nil && s.heard != nil {
 		x.decided.Trace = s.traced(s.heard.Asked(id, found))
 	}
 	r := x.request(v)
 	q := s.question(r, x.now)
 	q.Args = cmp.Or(x.showBodies(v.Tool, found), q.Args)
-	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
-	q.Always, q.Reads = s.lastingChoices(&r, q.Act)
+	q.Show(x.decided.Ask, v.Opinion, x.decided.Item)
+	q.Always, q.Reads = question.Lasting(&r, q.Act, s.pin(r.Tool) != "")
 	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
-	return nil
+	return nil, nil
 }
 
 // plan is what the user's words gave, for the first question of a task.
 func (x *step) plan(words []event.Said) []string {
-	if s := x.entry; len(words) > 0 && !s.state.Planned && s.heard != nil {
+	if s := x.entry; len(words) > 0 && !s.State.Planned && s.heard != nil {
 		return s.heard.Plan(x.set.Redactor().Text)
 	}
 	return nil
@@ -223,23 +227,21 @@ func (x *step) plan(words []event.Said) []string {
 
 // latestWords are what a question shows of what the user said. A sub-agent's are its
 // parent's, which are read while no lock is held.
-func (m *Monitor) latestWords(ctx context.Context, x *step) ([]event.Said, error) {
-	s, c := x.entry, x.advice
-	switch {
-	case s.state.Parent != "" && c == nil:
-		return nil, errNeedsAdvice
-	case s.state.Parent != "" && !c.wordsRead:
-		name := s.name
-		c.want = func(ctx context.Context) {
-			words, _ := m.userWords(ctx, name, 0) // evidence; its absence opens nothing
-			c.words, c.wordsRead = m.shown(words), true
-		}
-		return nil, errNeedsAdvice
-	case s.state.Parent != "":
-		return c.words, nil
+func (m *Monitor) latestWords(ctx context.Context, x *step) ([]event.Said, asking, error) {
+	s := x.entry
+	if s.State.Parent == "" {
+		words, err := m.readWords(ctx, s, latest(s.State.Words, maxShown))
+		return m.shown(m.redacted(words)), nil, err
 	}
-	words, err := m.readWords(ctx, s, latest(s.state.Words, maxShown))
-	return m.shown(m.redacted(words)), err
+	c := x.advised()
+	if c.wordsRead {
+		return c.words, nil, nil
+	}
+	name := s.Name
+	return nil, func(ctx context.Context) {
+		words, _ := m.userWords(ctx, name, 0) // evidence; its absence opens nothing
+		c.words, c.wordsRead = m.shown(words), true
+	}, nil
 }
 
 // tainting are the sources that a question shows.
@@ -256,8 +258,8 @@ func tainting(l trust.Label) []trust.Source {
 // code is that of an open question, where it is known or can be opened.
 func (s *sessionEntry) code(id string) (string, bool) {
 	code, ok := s.codes[id]
-	if ask, _ := s.state.Evidence(id); !ok && ask != nil && ask.Code != "" {
-		if code = string(s.keys.Open(s.state.Keys, ask.Code)); code != "" {
+	if ask, _ := s.State.Evidence(id); !ok && ask != nil && ask.Code != "" {
+		if code = string(s.Keys.Open(s.State.Keys, ask.Code)); code != "" {
 			s.keepCode(id, code)
 			return code, true
 		}
@@ -271,7 +273,7 @@ func (s *sessionEntry) keepCode(id, code string) {
 		s.codes = map[string]string{}
 	}
 	if len(s.codes) > 2*approval.MaxOpen { // some belong to questions long gone
-		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.Book.Request(id); return !open })
+		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.State.Book.Request(id); return !open })
 	}
 	s.codes[id] = code
 }

@@ -59,20 +59,17 @@ func sourceNames(l trust.Label) []string {
 // audit hears the auditor and applies what it said. It can turn allow into a held or
 // refused call; a held one into allow only where the policy says so, and only one that
 // taint alone holds.
-func (m *Monitor) audit(x *step, v *Verdict, about aspect) error {
-	s, set, c := x.entry, x.set, x.advice
+func (m *Monitor) audit(x *step, v *Verdict, about aspect) asking {
+	s, set, c := x.entry, x.set, x.advised()
 	kind, sources := about.kind, about.sources
 	q := intent.Question{
 		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
 		Params: intent.Summarise(x.redactedArgs(v.Tool), maxParams),
 	}
-	now := situation{len(s.state.Words), x.decided.Level, set.Version()}
-	if c == nil || c.opinion == nil || c.question.Kind != kind || c.under != now || !slices.Equal(c.question.Sources, q.Sources) {
-		if c != nil {
-			name := s.name
-			c.want = func(ctx context.Context) { c.under = now; m.askAuditor(ctx, name, q, c) }
-		}
-		return errNeedsAdvice
+	now := situation{len(s.State.Words), x.decided.Level, set.Version()}
+	if c.opinion == nil || c.question.Kind != kind || c.under != now || !slices.Equal(c.question.Sources, q.Sources) {
+		name := s.Name
+		return func(ctx context.Context) { c.under = now; m.askAuditor(ctx, name, q, c) }
 	}
 	cfg := set.Settings()
 	o := *c.opinion
@@ -129,13 +126,13 @@ type given struct {
 // policy itself lets the call run, whatever else it says of it.
 func (m *Monitor) giving(x *step, v *Verdict) *given {
 	s := x.entry
-	if !reads(m.acts, s.name) || x.set.Settings().Review != "bound" {
+	if !reads(m.acts, s.Name) || x.set.Settings().Review != "bound" {
 		return nil
 	}
 	if v.Effect != policy.Confirm || v.Kind != policy.KindTaintEscalation {
 		return nil
 	}
-	if s.input.Facts == nil || s.facts.Found == nil || s.facts.Found.Gate == nil || s.state.Acts.Closed() {
+	if s.input.Facts == nil || s.facts.Found == nil || s.facts.Found.Gate == nil || s.State.Acts.Closed() {
 		return nil
 	}
 	g := &given{facts: s.facts}
@@ -150,22 +147,19 @@ func (m *Monitor) giving(x *step, v *Verdict) *given {
 
 // auditAct hears the bound auditor about the act of a call and applies what it said: one item, for this call. An answer
 // is remembered for the task, and its item is used once.
-func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) error {
-	s, c := x.entry, x.advice
+func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) (asking, error) {
+	s, c := x.entry, x.advised()
 	q, key, err := m.aboutAct(ctx, x, v)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answer, quote, spent, known := s.state.Acts.Answer(key)
+	answer, quote, spent, known := s.State.Acts.Answer(key)
 	o := event.Opinion{Kind: "bound", Prompt: intent.ActVersion, Key: key, Answer: answer, Quote: quote, Cached: true, Settled: "ask"}
 	switch {
 	case known:
-	case c == nil || c.act == nil || c.act.Key != key:
-		if c != nil {
-			name := s.name
-			c.want = func(ctx context.Context) { c.act = m.hearAct(ctx, name, q, key) }
-		}
-		return errNeedsAdvice
+	case c.act == nil || c.act.Key != key:
+		name := s.Name
+		return func(ctx context.Context) { c.act = m.hearAct(ctx, name, q, key) }, nil
 	default:
 		o = *c.act
 	}
@@ -177,7 +171,7 @@ func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) e
 	case !s.facts.Of.Quotes(found.Gate, o.Quote):
 		o.Reason = "the words it quotes do not hold what the call does"
 	default:
-		o.Settled, o.Item = "allow", fmt.Sprintf("a%d.%d", s.state.Words[len(s.state.Words)-1].Seq, s.state.Acts.Given()+1)
+		o.Settled, o.Item = "allow", fmt.Sprintf("a%d.%d", s.State.Words[len(s.State.Words)-1].Seq, s.State.Acts.Given()+1)
 		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor."+o.Answer
 		text := "the auditor finds this act in what the user said: " + o.Quote
 		v.Reasons = append([]policy.Reason{{Rule: v.Rule, Effect: policy.Allow, Text: text}}, v.Reasons...)
@@ -185,14 +179,14 @@ func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) e
 		x.decided.Warrant, v.Warrant = found.String(), found.String()
 	}
 	x.decided.Opinion, v.Opinion = &o, &o
-	return nil
+	return nil, nil
 }
 
 // aboutAct is the question about the act of a call, with its key: the words, the tool as it is defined now, and where the
 // values come from. What was done before is told and does not make it another question.
 func (m *Monitor) aboutAct(ctx context.Context, x *step, v *Verdict) (q intent.ActQuestion, key string, err error) {
 	s := x.entry
-	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
+	said, err := m.readWords(ctx, s, latest(s.State.Words, maxWords))
 	if err != nil {
 		return q, "", err
 	}

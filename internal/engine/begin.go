@@ -76,7 +76,7 @@ type Opening struct {
 
 // Begin opens a turn, or joins the one that has just been opened. A message of the
 // verified owner that is a chat command is carried out.
-func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
+func (m *Monitor) Begin(ctx context.Context, t Turn, how ...RecordOption) (Opening, error) {
 	if strings.HasPrefix(t.Ref.Session, reserved) {
 		return Opening{}, fmt.Errorf("begin turn: %w: names that begin with %q are ours", ErrRef, reserved)
 	}
@@ -90,7 +90,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 	if err := t.Ref.check(); err != nil {
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
-	if err := m.spawned(ctx, t.Sender.SpawnedBy, t.Ref.Session); err != nil {
+	if err := m.families.Spawned(ctx, t.Sender.SpawnedBy, t.Ref.Session); err != nil {
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
 	inherited, err := m.inherit(ctx, t)
@@ -101,13 +101,14 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 	if err != nil {
 		return Opening{}, err
 	}
+	family.inherited = inherited
 	var open Opening
 	recorded := false // the turn; another replica may have moved on before its command
 	err = m.with(ctx, t.Ref, func(s *sessionEntry) error {
-		set := m.policy.Load().For(agentOf(t.Agent, s.state.Agent))
+		set := m.policy.Load().For(agentOf(t.Agent, s.State.Agent))
 		if !recorded {
 			var err error
-			if open, err = m.open(ctx, s, set, &t, inherited, &family); err != nil {
+			if open, err = m.open(ctx, s, set, &t, recordingOf(how), &family); err != nil {
 				return err
 			}
 			recorded = true
@@ -115,33 +116,35 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 		if err := m.command(ctx, s, set, t, &open); err != nil {
 			return err
 		}
-		open.Taint = s.state.Branch(t.Ref.Branch).Mark
-		m.trackMemory(s)
+		open.Taint = s.State.Branch(t.Ref.Branch).Mark
+		m.table.TrackMemory(s.Entry)
 		return nil
 	})
 	if err != nil {
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
-	m.evictContexts(ctx)
-	m.adopt(t.Sender.SpawnedBy, t.Ref.Session)
+	m.table.EvictContexts(ctx)
+	m.families.Adopt(t.Sender.SpawnedBy, t.Ref.Session)
 	return open, nil
 }
 
 // open records the turn, or what t adds to the one that is open.
-func (m *Monitor) open(ctx context.Context, s *sessionEntry, set *policy.Set, t *Turn, from trust.Label, family *family) (Opening, error) {
+func (m *Monitor) open(
+	ctx context.Context, s *sessionEntry, set *policy.Set, t *Turn, how recording, family *family,
+) (Opening, error) {
 	var open Opening
 	if set.Facts() { // before the message: what is heard now is heard as it was said
 		if err := m.listen(ctx, s, family); err != nil {
 			return Opening{}, err
 		}
 	}
-	holder := t.settle(s.state, &open)
+	holder := t.settle(s.State, &open)
 	open.Level, open.Rule = set.Classify(t.Sender)
-	b := s.state.Branch(t.Ref.Branch)
+	b := s.State.Branch(t.Ref.Branch)
 	if t.Ref.Turn != "" && !b.Turn.Has(t.Ref.Turn) && b.Sealed(t.Ref.Turn) {
 		return Opening{}, ErrSealed
 	}
-	inherited := s.state.JoinOwn(t.Ref.Session, from, t.Sender.SpawnedBy, t.From)
+	inherited := s.State.JoinOwn(t.Ref.Session, family.inherited, t.Sender.SpawnedBy, t.From)
 	label := m.turnLabel(s, *t, open, inherited, b)
 	if t.toldAgain(s, b, &open) {
 		t.Message = nil
@@ -160,25 +163,20 @@ func (m *Monitor) open(ctx context.Context, s *sessionEntry, set *policy.Set, t 
 	words := t.speaksForUser(open.Level)
 	if trace := s.noteMessage(t, words, label, family.argued); event.Began != nil {
 		event.Began.Trace, event.Began.Bounds = trace, family.bounds
-		if s.state.Version == 0 {
+		if s.State.Version == 0 {
 			event.Began.Kin = family.kin
 		}
 	} else {
 		event.Seen.Trace = trace
 	}
-	if err := m.append(ctx, s, event); err != nil {
+	if err := m.table.Put(ctx, s.Entry, how.later, event); err != nil {
 		return open, err
 	}
-	if s.heard != nil && t.HostTools != nil {
-		s.heard.Host(t.HostTools)
-	}
-	if s.heard != nil && t.ControlTools != nil {
-		s.heard.Control(t.ControlTools)
-	}
+	s.hearTools(t)
 	if words {
-		said := utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage, steps: s.state.Steps()}
+		said := utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage, steps: s.State.Steps()}
 		said.apart = messageOf(event).Text != *t.Message
-		s.keepWord(s.state.Version, said)
+		s.keepWord(s.State.Version, said)
 	}
 	if t.Contract != nil && words {
 		s.noteContract()
@@ -187,6 +185,16 @@ func (m *Monitor) open(ctx context.Context, s *sessionEntry, set *policy.Set, t 
 		m.prepare(ctx, s, set)
 	}
 	return open, nil
+}
+
+// hearTools tells judgement which tools are the host's and its framework's, where a turn says so.
+func (s *sessionEntry) hearTools(t *Turn) {
+	if s.heard != nil && t.HostTools != nil {
+		s.heard.Host(t.HostTools)
+	}
+	if s.heard != nil && t.ControlTools != nil {
+		s.heard.Control(t.ControlTools)
+	}
 }
 
 // newTools are tools of the host where a turn tells something new of them.
@@ -229,20 +237,20 @@ func (m *Monitor) inherit(ctx context.Context, t Turn) (trust.Label, error) {
 func (m *Monitor) turnLabel(s *sessionEntry, t Turn, open Opening, inherited trust.Label, b *session.Taint) trust.Label {
 	l := trust.Label{Level: open.Level, Sensitivity: trust.Internal}
 	if open.Level <= trust.Shared {
-		src := trust.Source{Level: open.Level, Step: uint64(s.state.Steps()), Kind: "message", Detail: senderText(t.Sender)}
+		src := trust.Source{Level: open.Level, Step: uint64(s.State.Steps()), Kind: "message", Detail: senderText(t.Sender)}
 		if t.From != "" || t.Sender.SpawnedBy != "" {
 			src.Kind = "sub_agent"
 		}
 		l.Sources = []trust.Source{src}
 	}
 	l = l.Join(inherited)
-	if t.Ref.Branch != "" && !b.Begun() && s.state.Version > 0 {
+	if t.Ref.Branch != "" && !b.Begun() && s.State.Version > 0 {
 		switch {
 		case t.Start != nil:
 		case t.Forked || t.Parent != "":
-			l = l.Join(s.state.Branch(t.Parent).Settled())
+			l = l.Join(s.State.Branch(t.Parent).Settled())
 		default:
-			l = l.Join(s.state.Mark())
+			l = l.Join(s.State.Mark())
 		}
 	}
 	if t.Start != nil {
@@ -251,7 +259,7 @@ func (m *Monitor) turnLabel(s *sessionEntry, t Turn, open Opening, inherited tru
 	for _, it := range t.Items {
 		item := trust.Label{Level: it.Trust, Sensitivity: trust.Internal}
 		if it.Trust <= trust.Shared {
-			item.Sources = []trust.Source{{Level: it.Trust, Step: uint64(s.state.Steps()), Kind: it.Kind, Tool: tool.Name(it.Tool)}}
+			item.Sources = []trust.Source{{Level: it.Trust, Step: uint64(s.State.Steps()), Kind: it.Kind, Tool: tool.Name(it.Tool)}}
 		}
 		l = l.Join(item)
 	}
@@ -272,12 +280,12 @@ func senderText(s trust.Sender) string {
 // places tells each prompt twice. Said twice is asked for twice, so the second telling counts for nothing.
 func (t *Turn) toldAgain(s *sessionEntry, b *session.Taint, open *Opening) bool {
 	same := t.Message != nil && t.Ref.Turn != "" && t.Ref.Turn == b.Turn.ID && b.Turn.Open && t.Claim != nil && t.Claim.Shows.Process != ""
-	if !same || open.Unproven || !t.speaksForUser(open.Level) || len(s.state.Words) == 0 {
+	if !same || open.Unproven || !t.speaksForUser(open.Level) || len(s.State.Words) == 0 {
 		return false
 	}
-	last := s.state.Words[len(s.state.Words)-1]
+	last := s.State.Words[len(s.State.Words)-1]
 	u, heard := s.spoken[last.Seq]
-	return heard && last.Turn == s.state.Turns && u.steps == s.state.Steps() && u.text == *t.Message
+	return heard && last.Turn == s.State.Turns && u.steps == s.State.Steps() && u.text == *t.Message
 }
 
 // joins reports whether t belongs to the turn that is open: hosts announce one turn in
@@ -306,12 +314,12 @@ func (t *Turn) joins(b *session.Taint) bool {
 func (m *Monitor) joinEvent(
 	s *sessionEntry, b *session.Taint, t Turn, label trust.Label, level trust.Level, holder *event.Holder,
 ) *event.Event {
-	host, control := newTools(t.HostTools, s.state.HostTools), newTools(t.ControlTools, s.state.ControlTools)
+	host, control := newTools(t.HostTools, s.State.HostTools), newTools(t.ControlTools, s.State.ControlTools)
 	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil && host == nil && control == nil && holder == nil {
 		return nil
 	}
 	seen := &event.Seen{Label: label, Census: t.Items, From: t.From, HostTools: host, ControlTools: control, Holder: holder}
-	e := &event.Event{Kind: event.ContextSeen, Time: m.at(s), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
+	e := &event.Event{Kind: event.ContextSeen, Time: m.table.At(s.Entry), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
 		seen.Words = t.speaksForUser(level)
@@ -323,12 +331,12 @@ func (m *Monitor) joinEvent(
 }
 
 func (m *Monitor) beganEvent(s *sessionEntry, set *policy.Set, t Turn, open Opening, label trust.Label) *event.Event {
-	id, auto := s.state.NextTurn(t.Ref.Turn)
+	id, auto := s.State.NextTurn(t.Ref.Turn)
 	cfg := set.Settings()
 	began := &event.Began{
 		Agent: t.Agent, Sender: t.Sender, Level: open.Level, Rule: open.Rule, Label: label,
 		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto, UserUnheard: t.UserUnheard && t.Message == nil,
-		HostTools: newTools(t.HostTools, s.state.HostTools), ControlTools: newTools(t.ControlTools, s.state.ControlTools),
+		HostTools: newTools(t.HostTools, s.State.HostTools), ControlTools: newTools(t.ControlTools, s.State.ControlTools),
 	}
 	if t.Message != nil {
 		began.Message = m.content([]byte(*t.Message), set, false, true)
@@ -339,16 +347,16 @@ func (m *Monitor) beganEvent(s *sessionEntry, set *policy.Set, t Turn, open Open
 		cmd, _ := t.command()
 		began.Command = cmd.Verb != approval.None
 	}
-	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.state.Branch(t.Ref.Branch).Begun() {
+	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.State.Branch(t.Ref.Branch).Begun() {
 		began.Caution = cautioned(set, label)
 	}
-	return &event.Event{Kind: event.TurnBegan, Time: m.at(s), Branch: t.Ref.Branch, Turn: id, Began: began}
+	return &event.Event{Kind: event.TurnBegan, Time: m.table.At(s.Entry), Branch: t.Ref.Branch, Turn: id, Began: began}
 }
 
 // reopen begins a turn the host did not announce. A context nobody began is untrusted;
 // one that was begun goes on with the mark it has.
-func (m *Monitor) reopen(ctx context.Context, s *sessionEntry, ref Ref) error {
-	b := s.state.Branch(ref.Branch)
+func (m *Monitor) reopen(ctx context.Context, s *sessionEntry, ref Ref, how recording) error {
+	b := s.State.Branch(ref.Branch)
 	began := &event.Began{Level: trust.Untrusted, Rule: "not-begun", Carry: true}
 	if b.Begun() {
 		began.Level, began.Rule = b.Mark.Level, session.Continued
@@ -358,9 +366,9 @@ func (m *Monitor) reopen(ctx context.Context, s *sessionEntry, ref Ref) error {
 			Sources: []trust.Source{{Kind: neverBegun}}}
 	}
 	var id string
-	id, began.Auto = s.state.NextTurn(ref.Turn)
-	return m.append(ctx, s, &event.Event{
-		Kind: event.TurnBegan, Time: m.at(s), Branch: ref.Branch, Turn: id, Began: began,
+	id, began.Auto = s.State.NextTurn(ref.Turn)
+	return m.table.Put(ctx, s.Entry, how.later, &event.Event{
+		Kind: event.TurnBegan, Time: m.table.At(s.Entry), Branch: ref.Branch, Turn: id, Began: began,
 	})
 }
 
@@ -373,7 +381,7 @@ func (t Turn) fromOwner() bool {
 // what the user said to its parent.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) listen(ctx context.Context, s *sessionEntry, f *family) error {
-	fresh := s.heard == nil && s.state.Version == 0
+	fresh := s.heard == nil && s.State.Version == 0
 	c, err := m.judgement(ctx, s)
 	if err != nil || !fresh {
 		return err

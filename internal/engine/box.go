@@ -48,7 +48,7 @@ func (m *Monitor) giveTicket(ctx context.Context, x *step, v *Verdict) error {
 		return nil
 	}
 	b := event.Box{
-		Session: x.entry.name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
+		Session: x.entry.Name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
 		Workspace: x.boxes.workspace, Policy: x.set.Version(), Level: x.taint.Mark.Level,
 		Leaves: x.leaves.plain, Covered: x.leaves.covered, Ordered: x.leaves.ordered, Lists: x.leaves.lists,
 	}
@@ -76,9 +76,9 @@ func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int
 	var temp []string
 	if err == nil {
 		err = m.with(ctx, Ref{Session: given.Session}, func(s *sessionEntry) error {
-			temp = s.state.Temp
-			if s.state.Closed != "" {
-				return fmt.Errorf("%w: the session is closed: %s", ErrTicket, s.state.Closed)
+			temp = s.State.Temp
+			if s.State.Closed != "" {
+				return fmt.Errorf("%w: the session is closed: %s", ErrTicket, s.State.Closed)
 			}
 			return nil
 		})
@@ -127,24 +127,10 @@ func ticketError(err error) error {
 	return unavailable(err)
 }
 
-type boxesKey struct{}
-
 // boxing is that a door has commands run in a box, and where they work.
 type boxing struct {
 	workspace string
 	brokers   bool // it also runs plain commands that leave, by a broker
-}
-
-// Boxes is for a door whose host runs a command in a box and nowhere else where it is told to. With the context of Decide it
-// says so, and names the folder that is worked on; no other door is ever told to.
-func Boxes(ctx context.Context, workspace string) context.Context {
-	return context.WithValue(In(ctx, workspace), boxesKey{}, &boxing{workspace: workspace})
-}
-
-// Brokers is Boxes for a door whose host also has a plain command that leaves run by a broker: with the one capability that it needs,
-// and asked for with what it would carry where nobody ordered it.
-func Brokers(ctx context.Context, workspace string) context.Context {
-	return context.WithValue(In(ctx, workspace), boxesKey{}, &boxing{workspace: workspace, brokers: true})
 }
 
 // The rules of calls that run in a box, and of calls in a session where one did not.

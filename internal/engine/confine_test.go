@@ -8,14 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
+	"pgregory.net/rapid"
 )
 
 // readsAPage begins a session of an agent with a shell of its own that has read what somebody else wrote.
@@ -31,7 +30,7 @@ func (w *world) readsAPage(session string, hostTools ...string) {
 
 func (w *world) boxed(session string, c tool.Call) engine.Verdict {
 	w.Helper()
-	v, err := w.Decide(engine.Boxes(w.Context(), "/work/acme"), main(session), c)
+	v, err := w.Decide(w.Context(), main(session), c, engine.Boxes("/work/acme"))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -98,11 +97,11 @@ func TestWhatIsConfinedAndWhatIsNot(t *testing.T) {
 			} else {
 				w.readsAPage("s", tt.host...)
 			}
-			ctx := t.Context()
+			var how []engine.DecideOption
 			if tt.boxes {
-				ctx = engine.Boxes(ctx, "/work/acme")
+				how = append(how, engine.Boxes("/work/acme"))
 			}
-			v, err := w.Decide(ctx, main("s"), tt.call)
+			v, err := w.Decide(t.Context(), main("s"), tt.call, how...)
 			if err != nil || v.Effect != tt.want {
 				t.Errorf("got %s by %s, %v; want %s", v.Effect, v.Rule, err, tt.want)
 			}
@@ -147,7 +146,7 @@ func TestABoxMakesNothingElseMilder(t *testing.T) {
 		name := rapid.SampledFrom(tools).Draw(rt, "tool")
 		host := rapid.SampledFrom([][]string{nil, {}, {"exec"}, {"bash", "read"}, {"exec", "bash", "send_mail", "shop__exec"}}).Draw(rt, "host")
 		tainted := rapid.Bool().Draw(rt, "tainted")
-		decide := func(ctx context.Context) engine.Verdict {
+		decide := func(how ...engine.DecideOption) engine.Verdict {
 			w := newWorld(t, file)
 			said := "Look at the page and mend the build"
 			if tainted {
@@ -155,13 +154,13 @@ func TestABoxMakesNothingElseMilder(t *testing.T) {
 			} else {
 				w.begin(engine.Turn{Ref: main("s"), Sender: owner(), Message: &said, HostTools: host})
 			}
-			v, err := w.Decide(ctx, main("s"), tool.Call{Name: name, Args: []byte(`{"command":"` + line + `"}`)})
+			v, err := w.Decide(t.Context(), main("s"), tool.Call{Name: name, Args: []byte(`{"command":"` + line + `"}`)}, how...)
 			if err != nil {
 				rt.Fatal(err)
 			}
 			return v
 		}
-		plain, boxed := decide(t.Context()), decide(engine.Boxes(t.Context(), "/w"))
+		plain, boxed := decide(), decide(engine.Boxes("/w"))
 		owned := false
 		for _, n := range host {
 			owned = owned || n == name && tool.IsShell(n)
@@ -294,7 +293,7 @@ func TestNoRecordNoBox(t *testing.T) {
 	w := newWorldOn(t, "", &forgetful{Store: memory.New()})
 	w.readsAPage("s", "exec")
 	w.store.(*forgetful).after = "tidemark:box:"
-	v, err := w.Decide(engine.Boxes(t.Context(), "/w"), main("s"), call("exec", wants))
+	v, err := w.Decide(t.Context(), main("s"), call("exec", wants), engine.Boxes("/w"))
 	if err == nil || v.Permit != nil || v.Ticket != "" {
 		t.Errorf("got %+v, %v; want an error and nothing that opens a box", v, err)
 	}
@@ -367,7 +366,7 @@ func TestAPlainCommandThatLeavesGoesToTheBroker(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			v, err := w.Decide(engine.Brokers(t.Context(), "/work/acme"), main("s"), call("exec", `{"command":"`+tt.line+`"}`))
+			v, err := w.Decide(t.Context(), main("s"), call("exec", `{"command":"`+tt.line+`"}`), engine.Brokers("/work/acme"))
 			if err != nil || v.Effect != tt.want {
 				t.Fatalf("got %s by %s, %v; want %s", v.Effect, v.Rule, err, tt.want)
 			}
@@ -391,7 +390,7 @@ func TestACandidateDoesNotCoverAPush(t *testing.T) {
 	}
 	w.SetShadow(candidate)
 	w.readsAPage("s", "exec")
-	v, err := w.Decide(engine.Brokers(t.Context(), "/work/acme"), main("s"), call("exec", `{"command":"git push origin main"}`))
+	v, err := w.Decide(t.Context(), main("s"), call("exec", `{"command":"git push origin main"}`), engine.Brokers("/work/acme"))
 	if err != nil || v.Effect != policy.Confined {
 		t.Fatalf("got %s by %s, %v", v.Effect, v.Rule, err)
 	}
@@ -409,7 +408,7 @@ func TestWhatNoBrokerRunsIsAskedAboutWithTheReason(t *testing.T) {
 	} {
 		w := newWorld(t, "")
 		w.readsAPage("s", "exec")
-		v, err := w.Decide(engine.Brokers(t.Context(), "/work/acme"), main("s"), call("exec", `{"command":"`+line+`"}`))
+		v, err := w.Decide(t.Context(), main("s"), call("exec", `{"command":"`+line+`"}`), engine.Brokers("/work/acme"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -425,7 +424,7 @@ func TestABrokerIsToldThatNobodyOrderedIt(t *testing.T) {
 	for _, line := range []string{"docker push acme/web", "docker rm -f web", "kubectl delete pod web", "kubectl apply -f deploy.yaml"} {
 		w := newWorld(t, "")
 		w.readsAPage("s", "exec")
-		v, err := w.Decide(engine.Brokers(t.Context(), "/work/acme"), main("s"), call("exec", `{"command":"`+line+`"}`))
+		v, err := w.Decide(t.Context(), main("s"), call("exec", `{"command":"`+line+`"}`), engine.Brokers("/work/acme"))
 		if err != nil || v.Effect != policy.Confined {
 			t.Errorf("%s: got %s by %s, %v", line, v.Effect, v.Rule, err)
 			continue

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
+	"pgregory.net/rapid"
 )
 
 // harmful are texts of files that do harm where they are run outside a box.
@@ -204,7 +203,7 @@ func TestAPartOfALineIsCoveredAsTheSameAlone(t *testing.T) {
 			if _, err := w.Observe(w.Context(), engine.Observation{Ref: main("s"), Result: page}); err != nil {
 				t.Fatal(err)
 			}
-			v, err := w.Decide(engine.Brokers(t.Context(), "/work/acme"), main("s"), runs(tt.line))
+			v, err := w.Decide(t.Context(), main("s"), runs(tt.line), engine.Brokers("/work/acme"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,7 +223,7 @@ func TestAPartOfALineIsCoveredAsTheSameAlone(t *testing.T) {
 				t.Errorf("%s (%s by %s): covered are %v, want those of %v", tt.line, v.Effect, v.Rule, got, tt.want)
 			}
 			for _, part := range strings.Split(tt.line, " && ") {
-				alone, err := w.Decide(engine.Brokers(t.Context(), "/work/acme"), main("s"), runs(part))
+				alone, err := w.Decide(t.Context(), main("s"), runs(part), engine.Brokers("/work/acme"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -37,7 +37,7 @@ type drawing struct {
 // request is what is asked for the contract of the latest message.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) request(ctx context.Context, s *sessionEntry) (drawing, error) {
-	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
+	said, err := m.readWords(ctx, s, latest(s.State.Words, maxWords))
 	out := drawing{intent.Request{Words: m.redacted(said), Tools: s.described().Signatures()}, map[string]string{}}
 	for i := range s.tools {
 		out.pins[tool.Name(s.tools[i].Name)] = mandate.Pin(&s.tools[i])
@@ -48,8 +48,8 @@ func (m *Monitor) request(ctx context.Context, s *sessionEntry) (drawing, error)
 // unread is the latest message, where nobody has understood it yet: nobody has asked, or
 // there was no answer in time. nil: there is none to ask about.
 func (m *Monitor) unread(s *sessionEntry, set *policy.Set) *session.Word {
-	words := s.state.Words
-	if !reads(m.reader, s.name) || len(words) == 0 || !s.described().Any() || !set.Facts() {
+	words := s.State.Words
+	if !reads(m.reader, s.Name) || len(words) == 0 || !s.described().Any() || !set.Facts() {
 		return nil
 	}
 	if w := &words[len(words)-1]; w.Contract == nil || w.Contract.Late {
@@ -60,7 +60,7 @@ func (m *Monitor) unread(s *sessionEntry, set *policy.Set) *session.Word {
 
 // unreadWhy says why no model has read the latest message, where its plain words were not enough for a call.
 func (m *Monitor) unreadWhy(s *sessionEntry, v *Verdict) string {
-	words := s.state.Words
+	words := s.State.Words
 	if v.Kind != policy.KindTaintEscalation || s.input.Facts == nil || len(words) == 0 {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (m *Monitor) unreadWhy(s *sessionEntry, v *Verdict) string {
 		return "late"
 	case c != nil && c.Failed != "":
 		return "failed"
-	case c == nil && !reads(m.reader, s.name) && m.undecided:
+	case c == nil && !reads(m.reader, s.Name) && m.undecided:
 		return "none"
 	}
 	return ""
@@ -84,47 +84,46 @@ func (m *Monitor) prepare(ctx context.Context, s *sessionEntry, set *policy.Set)
 	}
 	if r, err := m.request(ctx, s); err == nil {
 		s.prepared = w.Seq
-		m.reader.Prepare(s.name, r.Request)
+		m.reader.Prepare(s.Name, r.Request)
 	}
 }
 
 // awaitContract has the latest message's contract, or why there is none, in the log before a call is judged by it. It is waited
 // for once, while no lock is held; one that comes later counts from then on.
-func (m *Monitor) awaitContract(ctx context.Context, x *step) error {
+func (m *Monitor) awaitContract(ctx context.Context, x *step) (asking, error) {
 	m.reread(x)
-	s, c := x.entry, x.advice
+	s := x.entry
 	w := m.unread(s, x.set)
 	if w == nil || x.shows {
-		return nil
+		return nil, nil
 	}
+	c := x.advised()
 	var newContract *event.Contract
-	if c != nil && c.contract != nil && c.contract.Word == w.Seq {
+	if c.contract != nil && c.contract.Word == w.Seq {
 		newContract = c.contract
 	} else {
 		r, err := m.request(ctx, s)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		name, seq := s.name, w.Seq
+		name, seq := s.Name, w.Seq
 		if newContract = m.draw(ctx, name, seq, r, false); newContract.Late {
-			switch {
-			case w.Contract != nil:
-				return nil // the log has it
-			case c != nil:
-				c.want = func(ctx context.Context) { c.contract = m.draw(ctx, name, seq, r, true) }
+			if w.Contract != nil {
+				return nil, nil // the log has it
 			}
-			return errNeedsAdvice
+			return func(ctx context.Context) { c.contract = m.draw(ctx, name, seq, r, true) }, nil
 		}
 	}
-	return m.recordContract(ctx, x, newContract)
+	return nil, m.recordContract(ctx, x, newContract)
 }
 
 // recordContract records a contract, and has it count from now on.
 func (m *Monitor) recordContract(ctx context.Context, x *step, newContract *event.Contract) error {
 	s := x.entry
-	turn := &s.state.Branch(x.ref.Branch).Turn
-	err := m.append(ctx, s, &event.Event{
-		Kind: event.ContractDrawn, Time: m.at(s), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Contract: newContract,
+	turn := &s.State.Branch(x.ref.Branch).Turn
+	err := m.table.Append(ctx, s.Entry, &event.Event{
+		Kind: event.ContractDrawn, Time: m.table.At(s.Entry), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration,
+		Contract: newContract,
 	})
 	if err == nil {
 		s.noteContract()
@@ -138,12 +137,12 @@ func (m *Monitor) Understood(ctx context.Context, ref Ref, c intent.Contract, ad
 	kept, err := c.Within(nil)
 	if err == nil {
 		err = m.with(ctx, ref, func(s *sessionEntry) error {
-			n := len(s.state.Words)
+			n := len(s.State.Words)
 			if n == 0 {
 				return nil
 			}
 			newContract := m.contract(kept)
-			newContract.Word, newContract.Added = s.state.Words[n-1].Seq, &event.AddedTool{Tool: tool.Name(added)}
+			newContract.Word, newContract.Added = s.State.Words[n-1].Seq, &event.AddedTool{Tool: tool.Name(added)}
 			return m.recordContract(ctx, &step{entry: s, proposal: proposal{ref: ref}}, newContract)
 		})
 	}
@@ -160,7 +159,7 @@ const maxRedrawn = 8
 // for before; nil: there is nothing to read again.
 func (m *Monitor) comesUp(x *step, d *policy.Decision) (w *session.Word, late bool) {
 	s, name := x.entry, tool.Name(x.call.Name)
-	words := s.state.Words
+	words := s.State.Words
 	if d.Effect != policy.Confirm || d.Kind != policy.KindTaintEscalation || x.gated || x.wants != nil || confined.Verb(name) != "" {
 		return nil, false
 	}
@@ -180,38 +179,33 @@ func (m *Monitor) comesUp(x *step, d *policy.Decision) (w *session.Word, late bo
 
 // redraw has the latest message read once more for a tool that comes up: with hooks alone nobody tells what the tools of servers are.
 // It is waited for once per tool, while no lock is held; then the call is judged again.
-func (m *Monitor) redraw(ctx context.Context, x *step, d *policy.Decision) error {
+func (m *Monitor) redraw(ctx context.Context, x *step, d *policy.Decision) (asking, error) {
 	at, late := m.comesUp(x, d)
 	if at == nil {
-		return nil
+		return nil, nil
 	}
-	s, c, w := x.entry, x.advice, *at
+	s, c, w := x.entry, x.advised(), *at
 	added := s.described().Of(&x.call)
 	newContract := c.forTool(&w, added.Tool)
 	if newContract == nil {
 		r, err := m.request(ctx, s)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		r.Request = r.With(contract.Signature(&added))
-		name := s.name
+		name := s.Name
 		if newContract = m.drawAgain(ctx, name, &w, r, added, false); newContract.Late && late {
-			return nil // the log has it
+			return nil, nil // the log has it
 		}
 		if newContract.Late {
-			if c != nil {
-				c.want = func(ctx context.Context) { c.contract = m.drawAgain(ctx, name, &w, r, added, true) }
-			}
-			return errNeedsAdvice
+			return func(ctx context.Context) { c.contract = m.drawAgain(ctx, name, &w, r, added, true) }, nil
 		}
 	}
 	if err := m.recordContract(ctx, x, newContract); err != nil {
-		return err
+		return nil, err
 	}
-	if c != nil {
-		c.want, c.contract = func(context.Context) {}, nil // it is judged again by what counts now
-	}
-	return errNeedsAdvice
+	c.contract = nil // it is judged again by what counts now
+	return nobody, nil
 }
 
 // forTool is the contract of a message for a tool that came up; nil: nothing yet.
@@ -237,11 +231,11 @@ func (m *Monitor) drawAgain(
 // noteContract adds the contract of the latest message to what was said, or that there is none though there should be,
 // where the message was heard already.
 func (s *sessionEntry) noteContract() {
-	n := len(s.state.Words)
+	n := len(s.State.Words)
 	if n == 0 || s.heard == nil {
 		return
 	}
-	w := s.state.Words[n-1]
+	w := s.State.Words[n-1]
 	if k := contractFor(w); k != nil {
 		s.heard.Contract(k)
 	} else if w.Contract != nil {
@@ -315,52 +309,49 @@ func (m *Monitor) reread(x *step) {
 
 // described are the tools of a session as a contract is drawn from them.
 func (s *sessionEntry) described() *contract.Tools {
-	return &contract.Tools{Host: s.state.HostTools, Told: s.told, Known: s.tools, Added: s.state.Added}
+	return &contract.Tools{Host: s.State.HostTools, Told: s.told, Known: s.tools, Added: s.State.Added}
 }
 
 // narrow holds the call against the constraints of the task at hand (SEQ-11). They are
 // drawn up when the user has said something new, before the first call that follows;
 // while there are none, every call is outside the task.
-func (m *Monitor) narrow(ctx context.Context, x *step, d policy.Decision) (policy.Decision, error) {
-	in, st := &x.entry.input, x.entry.state
+func (m *Monitor) narrow(ctx context.Context, x *step, d *policy.Decision) (asking, error) {
+	in, st := &x.entry.input, x.entry.State
 	words := len(st.Words)
 	if st.Parent != "" {
 		words = max(words, 1) // what it works for was said to its parent
 	}
 	if words == 0 {
-		return d, nil // nobody has set a task
+		return nil, nil // nobody has set a task
 	}
 	if st.Task.Words != words {
-		if err := m.plan(ctx, x, words); err != nil {
-			return d, err
+		if ask, err := m.plan(ctx, x, words); err != nil || ask != nil {
+			return ask, err
 		}
 	}
 	effect := x.set.Settings().OnOutside
 	if st.Task.Rules == nil {
 		why := "no constraints could be drawn up for this task: " + st.Task.Failed
-		return d.Narrow(policy.Reason{Rule: "task.unplanned", Effect: effect, Text: why}, policy.KindEscalate), nil
+		*d = d.Narrow(policy.Reason{Rule: "task.unplanned", Effect: effect, Text: why}, policy.KindEscalate)
+		return nil, nil
 	}
 	if r, outside := st.Task.Rules.Judge(in, effect); outside {
 		r.Text = x.set.Redactor().Preview([]byte(r.Text), 300) // it repeats an argument
-		d = d.Narrow(r, policy.KindEscalate)
+		*d = d.Narrow(r, policy.KindEscalate)
 	}
-	return d, nil
+	return nil, nil
 }
 
 // plan has constraints drawn up, and records them.
-func (m *Monitor) plan(ctx context.Context, x *step, words int) error {
-	s, c := x.entry, x.advice
-	if c == nil {
-		return errNeedsAdvice
-	}
+func (m *Monitor) plan(ctx context.Context, x *step, words int) (asking, error) {
+	s, c := x.entry, x.advised()
 	if c.task == nil || c.task.Words != words {
-		name, proposed, tools := s.name, s.input.Tool, slices.Clone(s.tools)
-		c.want = func(ctx context.Context) { c.task = m.drawUp(ctx, name, words, tools, proposed) }
-		return errNeedsAdvice
+		name, proposed, tools := s.Name, s.input.Tool, slices.Clone(s.tools)
+		return func(ctx context.Context) { c.task = m.drawUp(ctx, name, words, tools, proposed) }, nil
 	}
-	turn := &s.state.Branch(x.ref.Branch).Turn
-	return m.append(ctx, s, &event.Event{
-		Kind: event.TaskPlanned, Time: m.at(x.entry), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
+	turn := &s.State.Branch(x.ref.Branch).Turn
+	return nil, m.table.Append(ctx, s.Entry, &event.Event{
+		Kind: event.TaskPlanned, Time: m.table.At(s.Entry), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
 	})
 }
 

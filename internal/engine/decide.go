@@ -7,10 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/patience"
 	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/sessions"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -25,7 +27,6 @@ type step struct {
 	entry   *sessionEntry
 	taint   *session.Taint // of the context the call is in
 	set     *policy.Set    // in force for the session's agent
-	advice  *advice        // what others said; nil: nobody was asked yet
 	now     int64
 	stopped *event.Stopped // nothing runs; nil: what is asked for may
 	proposal
@@ -38,58 +39,44 @@ type step struct {
 	event    event.Event
 	decided  event.Decided
 	list     [1]*event.Event
-	queued   pendingWrite // of its record; zero: it is written
+	queued   sessions.Pending // of its record; zero: it is written
 }
 
 // proposal is the call that is asked about, and how.
 type proposal struct {
-	ref     Ref
-	call    tool.Call
-	gated   bool         // the host asks about it again before it runs it
-	waited  string       // the question that it waited for; "": none
-	dialog  string       // the host whose own dialog asks about it, should it be held; "": none
-	run     string       // of a call whose result may be shown before it is written; "": of others
-	boxes   *boxing      // nil: the door cannot have it run in a box
-	wants   *wanted      // what a command in a box wants; nil: it is any other call
-	shows   bool         // it is an address in the answer, which nobody is asked about
-	folder  string       // that is worked in; "": nobody said
-	holds   []Kept       // what it holds of what is kept from the agent
-	looks   string       // the name that we look up by it ourselves; "": the agent wants it
-	pending pendingWrite // its record, where that is on its way; zero: it is written
+	ref      Ref
+	call     tool.Call
+	gated    bool             // the host asks about it again before it runs it
+	waited   string           // the question that it waited for; "": none
+	dialog   string           // the host whose own dialog asks about it, should it be held; "": none, unless inDialog
+	mayLag   bool             // its result may be shown before it is written
+	run      string           // of a call whose result may be shown before it is written; "": of others
+	boxes    *boxing          // nil: the door cannot have it run in a box
+	wants    *wanted          // what a command in a box wants; nil: it is any other call
+	shows    bool             // it is an address in the answer, which nobody is asked about
+	folder   string           // that is worked in; "": nobody said
+	holds    []Kept           // what it holds of what is kept from the agent
+	looks    string           // the name that we look up by it ourselves; "": the agent wants it
+	inDialog bool             // a host's own dialog asks about it
+	advice   *advice          // what others said; nil: nobody was asked yet
+	audits   int              // how often a model was asked about the session before
+	looked   bool             // for what others wrote
+	pending  sessions.Pending // its record, where that is on its way; zero: it is written
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
 // context, ask the policy, hear the auditor, spend an approval or open a question, hear
 // the verifier, record. Only then is there a permit. Whoever is outside is heard while
 // the session goes on; then the call is judged again from the start.
-func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
-	err = m.verdict(ctx, &proposal{ref: ref, call: call}, &v)
-	return v, err
-}
-
-// DecideGated is Decide for a call that the host asks about again, here, before it runs
-// it: what is not denied outright is left to that question, and this one counts for
-// nothing.
-func (m *Monitor) DecideGated(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
-	err = m.verdict(ctx, &proposal{ref: ref, call: call, gated: true}, &v)
-	return v, err
-}
-
-// DecideAgain is Decide for a call that waited until the question about it was answered.
-// A no to that very question stands, though another turn may have begun since; with no
-// question it is Decide.
-func (m *Monitor) DecideAgain(ctx context.Context, ref Ref, call tool.Call, question string) (v Verdict, err error) {
-	err = m.verdict(ctx, &proposal{ref: ref, call: call, waited: question}, &v)
-	return v, err
-}
-
-// DecideInDialog is Decide for a call about which, should it be held, the host asks its person
-// in a dialog of its own. The record of the question says so; without that, Ran closes none.
-func (m *Monitor) DecideInDialog(ctx context.Context, ref Ref, call tool.Call, host string) (v Verdict, err error) {
-	if !isHost(host) {
-		return Verdict{}, fmt.Errorf("decide in the dialog of %.80q: %w", host, ErrHost)
+func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call, how ...DecideOption) (v Verdict, err error) {
+	p := proposal{ref: ref, call: call}
+	for _, o := range how {
+		p = o(p)
 	}
-	err = m.verdict(ctx, &proposal{ref: ref, call: call, dialog: host}, &v)
+	if p.inDialog && !isHost(p.dialog) {
+		return Verdict{}, fmt.Errorf("decide in the dialog of %.80q: %w", p.dialog, ErrHost)
+	}
+	err = m.verdict(ctx, &p, &v)
 	return v, err
 }
 
@@ -100,91 +87,114 @@ var ErrHost = errors.New("a host is named by at most 32 lower-case letters, digi
 func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 	ctx = patience.For(ctx, m.store) // whoever is outside takes a time of their own
 	var err error
-	if p.run, err = m.runIfLagging(ctx); err != nil {
-		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
-	}
-	p.boxes, _ = ctx.Value(boxesKey{}).(*boxing)
-	p.wants, _ = ctx.Value(wantsKey{}).(*wanted)
-	p.folder, _ = ctx.Value(folderKey{}).(string)
-	p.holds, _ = ctx.Value(holdsKey{}).([]Kept)
-	for range attempts {
-		if err = m.decideOnce(ctx, p, v); err != nil || p.pending.of == nil {
-			break
+	if p.mayLag && m.shared == nil { // where other servers write the same log, they must find what was shown
+		if p.run, err = m.run(); err != nil {
+			return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 		}
-		if err = p.pending.wait(); !errors.Is(err, ErrConflict) {
-			break
-		}
-		p.pending = pendingWrite{}
 	}
-	if err == nil && v.Permit != nil && m.stopping.Seen() != nil { // while it was written: the record of the denial follows
-		*v = Verdict{}
-		err = m.decideOnce(ctx, p, v)
-	}
-	if errors.Is(err, errNeedsAdvice) {
-		*v = Verdict{}
-		err = m.decideWithAdvice(ctx, p, v)
-	}
-	if err != nil {
+	if err = m.decideAdvised(ctx, p, v); err != nil {
 		*v = Verdict{}
 		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 	}
 	return nil
 }
 
-// decideOnce decides under the session's lock. The record may still be on its way into the log then: p.pending.
-func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) error {
-	return m.do(ctx, p.ref, false, func(s *sessionEntry) error {
+// decideAdvised decides once nobody need be asked any more. Whoever is outside is asked here alone, while no lock is held: a person or a
+// model may take minutes. Then the call is judged again from the start, with what they said.
+func (m *Monitor) decideAdvised(ctx context.Context, p *proposal, v *Verdict) error {
+	for range maxAdvice {
+		ask, err := m.decideOnce(ctx, p, v)
+		if err == nil && v.Permit != nil && m.stopping.Seen() != nil { // while it was written: the record of the denial follows
+			*v = Verdict{}
+			ask, err = m.decideOnce(ctx, p, v)
+		}
+		if err != nil || ask == nil {
+			return err
+		}
+		if *v = (Verdict{}); m.shared != nil && !p.looked { // nobody is asked because of what is old
+			p.looked = true
+			continue
+		}
+		m.tellAudits(p.ref.Session, p.audits)
+		ask(intent.WithWaited(ctx, p.advice.contract.Took()))
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("wait for those who are asked about the call: %w", err)
+		}
+	}
+	return errors.New("the session kept changing while others were asked about the call")
+}
+
+// decideOnce decides, and returns when the record of that is durable; or it says whom to ask first, and has decided nothing.
+func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) (ask asking, err error) {
+	for range sessions.Attempts {
+		if ask, err = m.decideLocked(ctx, p, v); err != nil || !p.pending.Any() {
+			return ask, err
+		}
+		err = p.pending.Wait()
+		p.pending = sessions.Pending{}
+		if !errors.Is(err, ErrConflict) {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+// decideLocked decides under the session's lock. The record may still be on its way into the log then: p.pending.
+func (m *Monitor) decideLocked(ctx context.Context, p *proposal, v *Verdict) (ask asking, err error) {
+	err = m.do(ctx, p.ref, p.looked, func(s *sessionEntry) (err error) {
 		if err := ctx.Err(); err != nil { // who hung up gets no permit, so that nothing need be judged or written
 			return unavailable(err)
 		}
-		if s.work == nil {
+		if s.work == nil || p.advice != nil {
 			s.work = new(step)
 		}
-		s.work.proposal = *p
-		err := m.decide(ctx, s, s.work, v)
-		if err != nil {
+		s.work.proposal, p.audits = *p, s.State.Audits
+		ask, err = m.decide(ctx, s, s.work, v)
+		p.advice = s.work.advice
+		if err != nil || ask != nil {
 			s.work = nil // the store may still hold the event
 			return err
 		}
 		s.work.set = nil // one that is replaced must not live on in idle sessions
-		p.pending, s.work.queued = s.work.queued, pendingWrite{}
+		p.pending, s.work.queued, s.work.advice = s.work.queued, sessions.Pending{}, nil
 		return nil
 	})
+	return ask, err
 }
 
 // turn finds the open turn the call belongs to, opening one where the host did not. A
 // turn that was sealed stays so: then the branch is returned as it is.
-func (m *Monitor) turn(ctx context.Context, s *sessionEntry, ref Ref) (*session.Taint, error) {
+func (m *Monitor) turn(ctx context.Context, s *sessionEntry, ref Ref, how recording) (*session.Taint, error) {
 	if strings.HasPrefix(ref.Session, reserved) {
 		return nil, fmt.Errorf("%w: names that begin with %q are ours", ErrRef, reserved)
 	}
-	b := s.state.Branch(ref.Branch)
+	b := s.State.Branch(ref.Branch)
 	if b.Turn.Has(ref.Turn) || ref.Turn != "" && b.Sealed(ref.Turn) {
 		return b, nil
 	}
-	if err := m.reopen(ctx, s, ref); err != nil {
+	if err := m.reopen(ctx, s, ref, how); err != nil {
 		return nil, err
 	}
-	return s.state.Branch(ref.Branch), nil
+	return s.State.Branch(ref.Branch), nil
 }
 
 // decide takes a step from beginning to end. It is the only function that hands out a
-// permit.
+// permit, and does so where nobody need be asked first.
 // Preconditions: s.mu is held and s is loaded; x holds the proposal.
-func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdict) error {
-	taint, err := m.turn(ctx, s, x.ref)
+func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdict) (asking, error) {
+	taint, err := m.turn(ctx, s, x.ref, recording{})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x.entry, x.taint, x.now, x.set = s, taint, m.at(s), m.policy.Load().For(s.state.Agent)
+	x.entry, x.taint, x.now, x.set = s, taint, m.table.At(s.Entry), m.policy.Load().For(s.State.Agent)
 	x.args.Reset(x.call.Args)
 	if x.stopped, err = m.Stopped(ctx); err != nil {
-		return err
+		return nil, err
 	}
 
 	// 1 label · 2 static policy · 3 taint policy
-	if err := m.applyPolicy(ctx, x, v); err != nil {
-		return err
+	if ask, err := m.applyPolicy(ctx, x, v); err != nil || ask != nil {
+		return ask, err
 	}
 	x.repair(v)
 
@@ -192,35 +202,28 @@ func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdi
 	if gated {
 		x.leave(v)
 	}
-	// 4 intent audit · 5 approval: spend one, or ask
-	if v.Effect != policy.Deny && !gated {
-		if err := m.resolveApproval(ctx, x, v); err != nil {
-			return err
-		}
-	}
-	// 6 verifier: only for a call that would otherwise run
-	if v.runs() && !gated && m.verifier != nil && m.verifier.Covers(s.state.Agent, v.Tool) {
-		if err := m.verify(x, v); err != nil {
-			return err
+	if !gated { // 4 intent audit · 5 approval · 6 verifier
+		if ask, err := m.hear(ctx, x, v); err != nil || ask != nil {
+			return ask, err
 		}
 	}
 	if !v.runs() {
 		if err := m.quarantine(x, v); err != nil {
-			return err
+			return nil, err
 		}
 	} else if !gated {
 		if err := m.noteWrites(ctx, x, v); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := m.giveTicket(ctx, x, v); err != nil {
-		return err
+		return nil, err
 	}
 
 	// 7 record: no record, no permit
 	x.conclude(v, gated)
 	if err := m.record(ctx, x); err != nil {
-		return err
+		return nil, err
 	}
 	v.hideCarried()
 	if v.runs() {
@@ -229,38 +232,53 @@ func (m *Monitor) decide(ctx context.Context, s *sessionEntry, x *step, v *Verdi
 		v.Permit.boxed = v.Effect == policy.Confined
 		m.noteOrdered(x, v)
 	}
-	return nil
+	return nil, nil
+}
+
+// hear hears people and whoever is asked for them about a call that no rule refuses.
+func (m *Monitor) hear(ctx context.Context, x *step, v *Verdict) (asking, error) {
+	// 4 intent audit · 5 approval: spend one, or ask
+	if v.Effect != policy.Deny {
+		if ask, err := m.resolveApproval(ctx, x, v); err != nil || ask != nil {
+			return ask, err
+		}
+	}
+	// 6 verifier: only for a call that would otherwise run
+	if v.runs() && m.verifier != nil && m.verifier.Covers(x.entry.State.Agent, v.Tool) {
+		return m.verify(x, v), nil
+	}
+	return nil, nil
 }
 
 // applyPolicy puts the call into its context and asks the policy, and a candidate beside it.
-func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
+func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) (asking, error) {
 	s, set, name := x.entry, x.set, tool.Name(x.call.Name)
 	in := &s.input
 	setInput(in, s, x.taint, name, &x.args)
 	in.Now = time.Unix(0, x.now)
 	candidate := m.shadow.Load()
-	if err := m.awaitContract(ctx, x); err != nil {
-		return err
+	if ask, err := m.awaitContract(ctx, x); err != nil || ask != nil {
+		return ask, err
 	}
 	if err := m.consult(ctx, x, in, set.Facts() || candidate != nil && candidate.Facts()); err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.remember(ctx, x, in); err != nil {
-		return err
+		return nil, err
 	}
 	x.carry(in)
 	d := x.judge(set, in)
 	if err := ctx.Err(); err != nil { // and what was judged since then is no answer
-		return unavailable(err)
+		return nil, unavailable(err)
 	}
-	if err := m.redraw(ctx, x, &d); err != nil {
-		return err
+	if ask, err := m.redraw(ctx, x, &d); err != nil || ask != nil {
+		return ask, err
 	}
 	traits := set.Expect(in)
 	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil && !x.shows {
-		var err error
-		if d, err = m.narrow(ctx, x, d); err != nil {
-			return err
+		ask, err := m.narrow(ctx, x, &d)
+		if err != nil || ask != nil {
+			return ask, err
 		}
 	}
 	x.line, x.leaves = x.confine(set, &d)
@@ -269,14 +287,14 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	}
 	x.decided.Shadow = nil
 	if candidate != nil {
-		x.decided.Shadow = x.beside(candidate.For(s.state.Agent), in)
+		x.decided.Shadow = x.beside(candidate.For(s.State.Agent), in)
 	}
 	x.marks(candidate)
 	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons
-	v.Tool, v.Taint, v.Step, v.carries = name, x.taint.Mark, uint64(s.state.Steps())+1, len(x.holds) > 0
+	v.Tool, v.Taint, v.Step, v.carries = name, x.taint.Mark, uint64(s.State.Steps())+1, len(x.holds) > 0
 	x.describe(v, traits)
-	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.Cautious(name)
-	return m.expectLabels(ctx, x, name)
+	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.State.Cautious(name)
+	return nil, m.expectLabels(ctx, x, name)
 }
 
 // describe fills in what the log will say. Fields are set one by one, here and in the
@@ -339,7 +357,7 @@ func (x *step) conclude(v *Verdict, gated bool) {
 }
 
 func setInput(in *policy.Input, s *sessionEntry, b *session.Taint, name string, args *tool.Args) {
-	in.Tool, in.Args, in.Agent, in.Provider, in.History = name, args, s.state.Agent, b.Turn.Provider, s.state
+	in.Tool, in.Args, in.Agent, in.Provider, in.History = name, args, s.State.Agent, b.Turn.Provider, s.State
 	in.Taint, in.Sens, in.Levels, in.Tainted, in.Sensitive = b.Mark.Level, b.Mark.Sensitivity, b.Levels, b.Tainted, b.Sensitive
 	in.Iteration = b.Turn.Iteration
 }
@@ -355,8 +373,8 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 		return refuse("turn-sealed", "the turn's answer has already gone out; a new turn must begin first")
 	case x.taint.Turn.Blocked:
 		return refuse("turn-blocked", "a rule has ended this turn; answer with what you have")
-	case x.entry.state.Closed != "" && (tool.IsShell(in.Tool) || in.Facts == nil || in.Facts.Is(warrant.FactActs)):
-		return refuse(RuleClosed, x.entry.state.Closed)
+	case x.entry.State.Closed != "" && (tool.IsShell(in.Tool) || in.Facts == nil || in.Facts.Is(warrant.FactActs)):
+		return refuse(RuleClosed, x.entry.State.Closed)
 	case x.wants != nil || confined.Verb(in.Tool) != "":
 		return x.judgeWanted(set, in)
 	case x.shows || in.Tool == warrant.Answer:
@@ -365,14 +383,12 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 	return set.Judge(in)
 }
 
-// beside is what a candidate policy says. It never acts.
-func (x *step) beside(candidate *policy.Set, in *policy.Input) *event.Shadow {
-	other := *in // the set remembers in its input what it found
-	d := x.judge(candidate, &other)
-	x.confine(candidate, &d)
-	return &event.Shadow{Policy: candidate.Version(), Effect: d.Effect.String(), Kind: d.Kind, Rule: d.Rule}
-}
-
-func refuse(rule, text string) policy.Decision {
-	return policy.Decision{Rule: rule, Reasons: []policy.Reason{{Rule: rule, Text: text}}}
+// record writes the decision, or sends it off where others wait for the session. Not so where people are told of it and where something
+// else goes with it: those are durable before anybody sees them.
+// Preconditions: s.mu is held and s is loaded; x is concluded.
+func (m *Monitor) record(ctx context.Context, x *step) (err error) {
+	d := &x.decided
+	alone := d.Ask != nil || d.Spent != "" || d.Write != nil || d.Ticket != nil || d.Runs() && d.Call == nil
+	x.queued, err = m.table.Send(ctx, x.entry.Entry, alone, x.list[:])
+	return err
 }

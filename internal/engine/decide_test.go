@@ -533,7 +533,7 @@ func TestACallTheHostAsksAboutAgainCountsOnce(t *testing.T) {
 	w.runs(main("s"), call("web_fetch", `{"url":"https://x.example"}`), "page")
 	early := func(want policy.Effect, c tool.Call) engine.Verdict {
 		t.Helper()
-		v, err := w.DecideGated(t.Context(), main("s"), c)
+		v, err := w.Decide(t.Context(), main("s"), c, engine.Gated())
 		if err != nil || v.Effect != want || (v.Permit != nil) != (want == policy.Allow) {
 			t.Fatalf("%s: got %s by %s, %v; want %s", c.Name, v.Effect, v.Rule, err, want)
 		}

@@ -14,7 +14,7 @@ import (
 // asksItself holds a call about which a host asks in its own dialog, and returns the question.
 func (w *world) asksItself(c tool.Call, host string) string {
 	w.Helper()
-	v, err := w.DecideInDialog(w.Context(), main("s"), c, host)
+	v, err := w.Decide(w.Context(), main("s"), c, engine.InDialog(host))
 	if err != nil || v.Effect != policy.Confirm || v.Permit != nil || v.Held == nil {
 		w.Fatalf("got %+v, %v; want it held", v, err)
 	}
@@ -107,7 +107,7 @@ func TestThatADialogAsksIsRecorded(t *testing.T) {
 func TestAHostWithADialogHasAPlainName(t *testing.T) {
 	w, c, _ := held(t, byLevels)
 	for _, host := range []string{"", "owner", "Claude", "the person at claude", "claude\nowner", strings.Repeat("c", 33)} {
-		if v, err := w.DecideInDialog(t.Context(), main("s"), c, host); !errors.Is(err, engine.ErrHost) || v.Permit != nil {
+		if v, err := w.Decide(t.Context(), main("s"), c, engine.InDialog(host)); !errors.Is(err, engine.ErrHost) || v.Permit != nil {
 			t.Errorf("%q: got %+v, %v; want ErrHost", host, v, err)
 		}
 	}

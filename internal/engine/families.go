@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,121 +12,6 @@ import (
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
-
-// childrenLog begins the names of the logs of who was spawned by whom, one for each parent: they
-// belong to two sessions.
-const childrenLog = reserved + "children:"
-
-// children are the sub-agents of a session, as far as their log was read.
-type children struct {
-	names   []string
-	version uint64 // how many of its records were folded
-	durable int    // how many of the names are in it; they come first
-}
-
-// spawned records that a session was spawned by another, before it begins: what the parent reads
-// back of its sub-agents carries their taint on every server, and after a restart.
-func (m *Monitor) spawned(ctx context.Context, parent, child string) error {
-	if parent == "" || parent == child {
-		return nil
-	}
-	log, known := childrenLogOf(parent), m.family(parent)
-	const attempts = 8
-	var err error
-	for i := 0; !slices.Contains(known.names[:known.durable], child); i++ {
-		if i == attempts {
-			return fmt.Errorf("record sub-agent: %w", ErrConflict)
-		}
-		e := &event.Event{Kind: event.SessionSpawned, Time: m.now().UnixNano(), Spawned: &event.Spawned{Parent: parent, Child: child}}
-		err = m.store.Append(ctx, log, known.version, []*event.Event{e})
-		if err != nil && !errors.Is(err, ErrConflict) {
-			return fmt.Errorf("record sub-agent: %w", unavailable(err))
-		}
-		if known, err = m.readChildren(ctx, parent); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// childrenLogOf names the log of a session's sub-agents; its own name may be as long as a log's.
-func childrenLogOf(parent string) string {
-	return childrenLog + tool.DigestOf([]byte(parent)).String()
-}
-
-// family is what is known of a session's sub-agents without a look into their log.
-func (m *Monitor) family(parent string) children {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.children[parent]
-}
-
-// readChildren reads what is new in the log of a session's sub-agents.
-func (m *Monitor) readChildren(ctx context.Context, parent string) (children, error) {
-	c := m.family(parent)
-	var names []string
-	for rec, err := range m.store.Load(ctx, childrenLogOf(parent), c.version) {
-		if err != nil {
-			return c, fmt.Errorf("read sub-agents: %w", unavailable(err))
-		}
-		e, err := event.FromRecord(rec)
-		if err != nil {
-			return c, fmt.Errorf("read sub-agents: %w", unavailable(err))
-		}
-		if rec.Seq != c.version+1 {
-			return c, fmt.Errorf("read sub-agents: %w: record %d follows %d", ErrUnavailable, rec.Seq, c.version)
-		}
-		if c.version = rec.Seq; e.Spawned != nil {
-			names = append(names, e.Spawned.Child)
-		}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.children[parent]
-	if now.version >= c.version {
-		return now, nil // somebody else has read it too
-	}
-	others := slices.DeleteFunc(slices.Clone(now.names[now.durable:]), func(n string) bool { return slices.Contains(names, n) })
-	all := append(append(slices.Clone(c.names[:c.durable]), names...), others...)
-	now = children{names: all, version: c.version, durable: len(all) - len(others)}
-	m.children[parent] = now
-	m.forgetFamilies(parent)
-	return now, nil
-}
-
-// maxFamilies is of how many sessions the sub-agents are known without a look into the log.
-const maxFamilies = 4096
-
-// forgetFamilies forgets half of them where there are more: the log has them.
-// Preconditions: mu is held.
-func (m *Monitor) forgetFamilies(but string) {
-	if len(m.children) <= maxFamilies {
-		return
-	}
-	for parent, c := range m.children {
-		if len(m.children) <= maxFamilies/2 {
-			return
-		}
-		if parent != but && len(c.names) == c.durable {
-			delete(m.children, parent)
-		}
-	}
-}
-
-// adopt notes that a session was spawned by another, so that what the parent reads back
-// of its sub-agents carries their taint even where the host does not say whose it is.
-func (m *Monitor) adopt(parent, child string) {
-	if parent == "" || parent == child {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known := m.children[parent]
-	if !slices.Contains(known.names, child) {
-		known.names = append(slices.Clip(known.names), child)
-		m.children[parent] = known
-	}
-}
 
 // brought is what other sessions put into a result: the one the host names, the one the
 // call asked about, or else every sub-agent of the session. One that the host names and
@@ -145,11 +29,11 @@ func (m *Monitor) brought(ctx context.Context, o Observation) (trust.Label, erro
 		}
 	}
 	out := session.Neutral()
-	known, err := m.readChildren(ctx, o.Ref.Session)
+	known, err := m.families.Of(ctx, o.Ref.Session)
 	if err != nil {
 		return trust.Label{}, err
 	}
-	for _, name := range known.names {
+	for _, name := range known {
 		l, err := m.child(ctx, o.Ref, name)
 		if err != nil {
 			return trust.Label{}, err
@@ -176,8 +60,8 @@ func (m *Monitor) child(ctx context.Context, ref Ref, name string) (trust.Label,
 func (m *Monitor) mark(ctx context.Context, name string) (trust.Label, bool, error) {
 	l, known := session.Neutral(), false
 	err := m.with(ctx, Ref{Session: name}, func(s *sessionEntry) error {
-		if known = s.state.Version > 0; known {
-			l = s.state.Mark()
+		if known = s.State.Version > 0; known {
+			l = s.State.Mark()
 		}
 		return nil
 	})
@@ -198,6 +82,8 @@ func namedSession(o Observation) string {
 // family is what a new sub-agent takes from the session it works for: the user speaks there,
 // and whoever argued there may have argued for what it is told to do.
 type family struct {
+	inherited trust.Label // what other sessions bring in
+
 	said   []utterance
 	kin    []event.Kin // where it was said
 	argued bool
@@ -219,7 +105,7 @@ func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
 			return err
 		}
 		argued, _ := c.Is(warrant.FactArgued, "")
-		f.argued, f.bounds = argued || s.state.Tainted(), slices.Clone(s.state.Bounds())
+		f.argued, f.bounds = argued || s.State.Tainted(), slices.Clone(s.State.Bounds())
 		return nil
 	})
 	return f, err
@@ -238,9 +124,9 @@ func tell(c *warrant.Context, key []byte, said []utterance) {
 // holds another session's.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) kinWords(ctx context.Context, s *sessionEntry) (out []utterance, known bool, err error) {
-	for _, k := range s.state.Kin {
+	for _, k := range s.State.Kin {
 		st := session.New()
-		if err := m.readTo(ctx, k.Session, st, k.At); err != nil {
+		if err := m.table.ReadTo(ctx, k.Session, st, k.At); err != nil {
 			return nil, false, fmt.Errorf("read what the user said to its parent: %w", err)
 		}
 		at := latest(st.Words, maxWords)
@@ -258,5 +144,5 @@ func (m *Monitor) kinWords(ctx context.Context, s *sessionEntry) (out []utteranc
 			out = append(out, utterance{text: c.Text, sealed: c.Sealed})
 		}
 	}
-	return out, s.state.Parent == "" || len(s.state.Kin) > 0, nil
+	return out, s.State.Parent == "" || len(s.State.Kin) > 0, nil
 }

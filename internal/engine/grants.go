@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/toolinfo"
@@ -57,12 +58,12 @@ func (m *Monitor) told(s *sessionEntry, v *Vote, a *event.Answer, worst *approva
 	switch {
 	case a.Lasting != "":
 		return "Approved: this call, and always " + opensLasting(v, worst) + "."
-	case v.Approve && a.Grant == nil && s.state.Book.Outdated(v.IDs, m.policy.Load().For(s.state.Agent).Version()):
+	case v.Approve && a.Grant == nil && s.State.Book.Outdated(v.IDs, m.policy.Load().For(s.State.Agent).Version()):
 		const text = "Noted, but nothing runs by it: the policy has changed since %s was asked about. " +
 			"When the agent tries the call again it is judged anew, and asked about again where the policy still wants that."
 		return fmt.Sprintf(text, strings.Join(tools, ", "))
 	}
-	return v.notice(tools, a.Grant, m.awaited(v.IDs))
+	return v.notice(tools, a.Grant, m.questions.Awaited(v.IDs))
 }
 
 // grant is what a vote opens beyond the calls that were asked about: calls that differ from
@@ -84,7 +85,7 @@ func (m *Monitor) grant(s *sessionEntry, v Vote, version string, ceiling trust.L
 		g.Until = now + int64(v.For)
 	}
 	for _, id := range v.IDs {
-		r, _ := s.state.Book.Request(id)
+		r, _ := s.State.Book.Request(id)
 		if r.Kind == policy.KindDanger || r.Keeps.Grave() {
 			continue
 		}
@@ -92,7 +93,7 @@ func (m *Monitor) grant(s *sessionEntry, v Vote, version string, ceiling trust.L
 			if r.Keeps.Act == "" || r.Keeps.Salt == "" {
 				continue // nobody could say what is like it
 			}
-			g.Calls = taskCalls(&r.Keeps)
+			g.Calls = question.TaskCalls(&r.Keeps)
 		}
 		g.Keeps = append(g.Keeps, event.Kept(r.Keeps))
 		if !slices.Contains(g.Tools, r.Tool) {
@@ -179,11 +180,11 @@ func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string
 		return nil
 	}
 	err := m.with(ctx, Ref{Session: sessionName}, func(s *sessionEntry) error {
-		now := m.at(s)
-		if !slices.ContainsFunc(s.state.Book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
+		now := m.table.At(s.Entry)
+		if !slices.ContainsFunc(s.State.Book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
 			return ErrNotFound
 		}
-		return m.append(ctx, s, &event.Event{
+		return m.table.Append(ctx, s.Entry, &event.Event{
 			Kind: event.GrantRevoked, Time: now, Answer: &event.Answer{By: by, Via: via, IDs: []string{grant}},
 		})
 	})

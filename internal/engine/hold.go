@@ -48,7 +48,7 @@ type keeping struct {
 // back keeps a result from the agent, where it can be: the policy judges by what stands behind calls, the call is known, and its turn is
 // open. Otherwise the agent reads it.
 func (k *keeping) back(s *sessionEntry, seen *event.Seen, o *Observation, set *policy.Set, apart bool) {
-	if s.state.Shown(o.Result.Content) { // another door of the agent tells of what it was shown instead of one
+	if s.State.Shown(o.Result.Content) { // another door of the agent tells of what it was shown instead of one
 		seen.Held = &event.Held{Handle: HandlePrefix, Shown: tool.DigestOf(o.Result.Content)}
 		return
 	}
@@ -71,7 +71,7 @@ const (
 // returns reports whether a call starts a sub-agent that is to return a value: its errand says so. The tool is the host's for that, or one
 // by which its framework steers itself; of any other, who answers it is somebody else.
 func (x *step) returns(name string) bool {
-	own := name == spawnTool && x.entry.owns(name) || slices.Contains(x.entry.state.ControlTools, name)
+	own := name == spawnTool && x.entry.owns(name) || slices.Contains(x.entry.State.ControlTools, name)
 	if x.entry.input.Facts == nil || !own {
 		return false
 	}
@@ -124,7 +124,7 @@ func (o *Observation) keepBack(s *sessionEntry, b *session.Taint, came *arrival,
 func (o *Observation) steers(s *sessionEntry, came *arrival, set *policy.Set) bool {
 	return o.Own && came.call != nil && !came.call.Seen && came.other.Level >= trust.Owner && o.From == "" && o.Declared == nil &&
 		!o.Caution && !o.Result.Error && !o.Result.Labels.Untrusted() &&
-		slices.ContainsFunc(s.state.ControlTools, func(n string) bool { return tool.Name(n) == came.name }) &&
+		slices.ContainsFunc(s.State.ControlTools, func(n string) bool { return tool.Name(n) == came.name }) &&
 		set.Traits(came.name, nil).Rule == "unknown-tool"
 }
 
@@ -146,11 +146,11 @@ func (m *Monitor) Returned(ctx context.Context, o Observation, words string) (tr
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
 	}
 	err = m.with(ctx, o.Ref, func(s *sessionEntry) error {
-		b := s.state.Branch(o.Ref.Branch)
+		b := s.State.Branch(o.Ref.Branch)
 		if known, found := b.Call(o.Result.CallID, name); found && known.Returns && !known.Seen && b.Awaits(name) {
 			from = Kept{
 				Handle: "sub-agent", Step: known.Step, Tool: name,
-				Label:  s.state.Mark().Join(trust.Label{Level: known.Level, Sensitivity: known.Sens}).Join(child),
+				Label:  s.State.Mark().Join(trust.Label{Level: known.Level, Sensitivity: known.Sens}).Join(child),
 				Source: tool.Call{Name: name, Args: o.Result.Args}.Digest(), Secret: known.Secret,
 			}
 		}
@@ -175,9 +175,11 @@ func (m *Monitor) Returned(ctx context.Context, o Observation, words string) (tr
 
 // Hold is Observe for a door that can keep a result from its agent, and show what show returns instead. It does so where the policy says
 // so of the tool (holdResults), or always. Where the Kept is zero the agent reads the result, and it was observed like any other.
-func (m *Monitor) Hold(ctx context.Context, o Observation, always bool, show func(Kept) string) (Kept, trust.Label, error) {
+func (m *Monitor) Hold(
+	ctx context.Context, o Observation, always bool, show func(Kept) string, how ...RecordOption,
+) (Kept, trust.Label, error) {
 	o.keep = &keeping{always: always, show: show}
-	label, err := m.Observe(ctx, o)
+	label, err := m.Observe(ctx, o, how...)
 	if err != nil {
 		return Kept{}, label, err
 	}
@@ -187,7 +189,7 @@ func (m *Monitor) Hold(ctx context.Context, o Observation, always bool, show fun
 // Holds reports whether results of a tool are kept from the agent of a session, where the door can.
 func (m *Monitor) Holds(ctx context.Context, ref Ref, name string) (holds bool, err error) {
 	err = m.with(ctx, ref, func(s *sessionEntry) error {
-		set := m.policy.Load().For(s.state.Agent)
+		set := m.policy.Load().For(s.State.Agent)
 		holds = set.Facts() && set.Traits(tool.Name(name), nil).Holds
 		return nil
 	})
@@ -204,14 +206,14 @@ var ErrExtracted = errors.New("as many values as may be were extracted from this
 // agent has it.
 func (m *Monitor) Extracted(ctx context.Context, ref Ref, from Kept, value string, plain []string) error {
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		if s.state.Extracted(from.Source) >= maxExtractions {
+		if s.State.Extracted(from.Source) >= maxExtractions {
 			return ErrExtracted
 		}
 		c, err := m.judgement(ctx, s)
 		if err != nil {
 			return err
 		}
-		b, err := m.turn(ctx, s, ref)
+		b, err := m.turn(ctx, s, ref, recording{})
 		if err != nil {
 			return err
 		}
@@ -223,22 +225,14 @@ func (m *Monitor) Extracted(ctx context.Context, ref Ref, from Kept, value strin
 		if from.Secret {
 			seen.Held.Value = ""
 		}
-		return m.append(ctx, s, &event.Event{
-			Kind: event.ResultSeen, Time: m.at(s), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
+		return m.table.Append(ctx, s.Entry, &event.Event{
+			Kind: event.ResultSeen, Time: m.table.At(s.Entry), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
 		})
 	})
 	if err != nil {
 		return fmt.Errorf("extract: %w", err)
 	}
 	return nil
-}
-
-type holdsKey struct{}
-
-// Carrying is for a door that puts what is kept from the agent into a call. With the context of Decide it says what: the call is judged as
-// by an agent that has read it, and nothing of its values is told to the agent.
-func Carrying(ctx context.Context, what []Kept) context.Context {
-	return context.WithValue(ctx, holdsKey{}, what)
 }
 
 // carry has a call judged with all that stands behind what it holds of what the agent has not read: what it carries whole, and a value
@@ -310,7 +304,7 @@ const (
 // flooded turns a call down where too many questions are open already: of its session, or of all of them.
 func (m *Monitor) flooded(x *step, v *Verdict) bool {
 	const rule = "approval-flood"
-	own, all := x.entry.state.Book.Live(x.now), m.OpenQuestions()
+	own, all := x.entry.State.Book.Live(x.now), m.OpenQuestions()
 	switch most := x.set.Settings().MaxOpen; {
 	case own >= most:
 		const text = "%d questions of this session wait for an answer; no more are asked until some are answered or expire"

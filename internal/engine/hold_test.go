@@ -61,7 +61,7 @@ func TestACallThatCarriesWhatIsKept(t *testing.T) {
 		w.ownerSays("a", words)
 		k := w.hold("a", "read_email", harbourBill)
 		c := call("send_email", `{"to":"tom@home.example","body":`+asJSON(t, harbourBill)+`}`)
-		v, err := w.Decide(engine.Carrying(t.Context(), []engine.Kept{k}), main("a"), c)
+		v, err := w.Decide(t.Context(), main("a"), c, engine.Carrying([]engine.Kept{k}))
 		if err != nil {
 			t.Fatal(err)
 		}

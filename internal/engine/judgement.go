@@ -20,18 +20,18 @@ func (m *Monitor) judgement(ctx context.Context, s *sessionEntry) (*warrant.Cont
 	if s.heard != nil {
 		return s.heard, nil
 	}
-	if err := m.write(ctx, s, nil); err != nil { // it is told again from the log
+	if err := m.table.Write(ctx, s.Entry); err != nil { // it is told again from the log
 		return nil, err
 	}
 	if c, err := m.resumed(ctx, s); c != nil || err != nil {
 		return c, err
 	}
-	steps, hashed, err := m.keptSteps(ctx, s, s.state.Traces.At)
+	steps, hashed, err := m.keptSteps(ctx, s, s.State.Traces.At)
 	if err != nil {
 		return nil, fmt.Errorf("read what was read: %w", err)
 	}
 	c, seals := m.conversation(s, hashed)
-	at := latest(s.state.Words, maxWords)
+	at := latest(s.State.Words, maxWords)
 	words, err := m.readWords(ctx, s, at)
 	if err != nil {
 		return nil, err
@@ -44,17 +44,17 @@ func (m *Monitor) judgement(ctx context.Context, s *sessionEntry) (*warrant.Cont
 		tell(c, m.key, kin)
 		retell(c, m.key, words, steps)
 	})
-	if t := &s.state.Traces; s.state.Tainted() && (hashed || !seals || t.Bare || t.Partial()) { // what came in may not be known
+	if t := &s.State.Traces; s.State.Tainted() && (hashed || !seals || t.Bare || t.Partial()) { // what came in may not be known
 		c.Outside()
 	}
-	whole := len(at) == len(s.state.Words) && len(words) == len(at) && !slices.ContainsFunc(words, func(u utterance) bool { return u.cut })
-	if acted := s.state.Tainted() || s.state.Steps() > 0; s.state.Traces.Partial() || acted && (!whole || !known) {
+	whole := len(at) == len(s.State.Words) && len(words) == len(at) && !slices.ContainsFunc(words, func(u utterance) bool { return u.cut })
+	if acted := s.State.Tainted() || s.State.Steps() > 0; s.State.Traces.Partial() || acted && (!whole || !known) {
 		c.Lost()
 	}
 	if s.heard = c; len(steps) > 0 {
 		m.rebuilds.Add(1)
 	}
-	m.trackMemory(s)
+	m.table.TrackMemory(s.Entry)
 	return c, nil
 }
 
@@ -62,9 +62,9 @@ func (m *Monitor) judgement(ctx context.Context, s *sessionEntry) (*warrant.Cont
 // were kept before, it can be told them.
 func (m *Monitor) conversation(s *sessionEntry, hashed bool) (c *warrant.Context, seals bool) {
 	c = warrant.New(vocabulary.Shipped())
-	seals = len(m.key) > 0 && !m.Policy().For(s.state.Agent).Settings().RecordHashes
+	seals = len(m.key) > 0 && !m.Policy().For(s.State.Agent).Settings().RecordHashes
 	if hashed || !seals {
-		c.Keep(m.key, s.name)
+		c.Keep(m.key, s.Name)
 	}
 	if hashed {
 		c.Recall()
@@ -73,8 +73,8 @@ func (m *Monitor) conversation(s *sessionEntry, hashed bool) (c *warrant.Context
 		c.Exact()
 	}
 	c.Secrets(m.Policy().Redactor().Removed)
-	c.Host(s.state.HostTools)
-	c.Control(s.state.ControlTools)
+	c.Host(s.State.HostTools)
+	c.Control(s.State.ControlTools)
 	c.Tools(s.tools)
 	return c, seals
 }
@@ -104,7 +104,7 @@ func (m *Monitor) keptSteps(ctx context.Context, s *sessionEntry, at []uint64) (
 	if len(at) == 0 {
 		return nil, false, nil
 	}
-	out, hashed, err := checkpoint.Steps(m.store.Load(ctx, s.name, at[0]-1), at, &s.keys, s.state.Keys)
+	out, hashed, err := checkpoint.Steps(m.store.Load(ctx, s.Name, at[0]-1), at, &s.Keys, s.State.Keys)
 	if err != nil {
 		return nil, false, unavailable(err)
 	}
@@ -113,12 +113,12 @@ func (m *Monitor) keptSteps(ctx context.Context, s *sessionEntry, at []uint64) (
 
 // traced is a trace as the log holds it, with what stands behind it; empty where there is none, or no room for it.
 func (s *sessionEntry) traced(trace []byte, rest ...[]byte) string {
-	most := s.state.Traces.Room()
+	most := s.State.Traces.Room()
 	switch {
 	case len(trace) == 0 || most == 0:
 		return ""
 	case warrant.IsExact(trace):
-		return s.keys.Seal(s.state.Keys, most, append([][]byte{trace}, rest...)...)
+		return s.Keys.Seal(s.State.Keys, most, append([][]byte{trace}, rest...)...)
 	case base64.RawStdEncoding.EncodedLen(len(trace)) > most:
 		return ""
 	}

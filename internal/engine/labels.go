@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,13 +67,14 @@ func (m *Monitor) brings(ctx context.Context, s *sessionEntry, o *Observation, c
 }
 
 // appendResult records a result, and that it closes the session.
-func (m *Monitor) appendResult(ctx context.Context, s *sessionEntry, came *arrival, e *event.Event) error {
+func (m *Monitor) appendResult(ctx context.Context, s *sessionEntry, how recording, came *arrival, e *event.Event) error {
 	events, err := m.closing(ctx, s, e, came.call)
 	if err != nil {
 		return err
 	}
-	if err = m.append(m.mayWait(ctx, came, e), s, events...); err != nil && came.call != nil && !came.call.Seen {
-		s.keepUnwritten(events, err)
+	how.later = how.later || m.mayWait(came, e)
+	if err = m.table.Put(ctx, s.Entry, how.later, events...); err != nil && came.call != nil && !came.call.Seen {
+		s.KeepUnwritten(events, err)
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func (m *Monitor) appendResult(ctx context.Context, s *sessionEntry, came *arriv
 // closed: whatever ran it does not do what it is told.
 func (m *Monitor) closing(ctx context.Context, s *sessionEntry, e *event.Event, call *session.Call) ([]*event.Event, error) {
 	out := []*event.Event{e}
-	if call == nil || call.Ticket == nil || s.state.Closed != "" {
+	if call == nil || call.Ticket == nil || s.State.Closed != "" {
 		return out, nil
 	}
 	used, err := m.tickets().Redeemed(ctx, *call.Ticket)
@@ -135,12 +135,14 @@ func (m *Monitor) LookUps(ctx context.Context, ref Ref, server string) ([]LookUp
 func (m *Monitor) lookUps(ctx context.Context, ref Ref, server string) (out []lookup.LookUp, err error) {
 	c := &advice{}
 	for range maxAdvice {
-		err = m.with(ctx, ref, func(s *sessionEntry) error {
-			set := m.policy.Load().For(s.state.Agent)
-			if len(s.state.Words) == 0 || !set.Facts() {
+		var ask asking
+		err = m.with(ctx, ref, func(s *sessionEntry) (err error) {
+			set := m.policy.Load().For(s.State.Agent)
+			if len(s.State.Words) == 0 || !set.Facts() {
 				return nil
 			}
-			if err := m.awaitContract(ctx, &step{entry: s, set: set, advice: c, proposal: proposal{ref: ref}}); err != nil {
+			ask, err = m.awaitContract(ctx, &step{entry: s, set: set, proposal: proposal{ref: ref, advice: c}})
+			if err != nil || ask != nil {
 				return err
 			}
 			heard, err := m.judgement(ctx, s)
@@ -149,10 +151,10 @@ func (m *Monitor) lookUps(ctx context.Context, ref Ref, server string) (out []lo
 			}
 			return err
 		})
-		if !errors.Is(err, errNeedsAdvice) {
-			break
+		if err != nil || ask == nil {
+			return out, err
 		}
-		c.want(ctx)
+		ask(ctx)
 	}
 	return out, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -34,7 +35,7 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 	if w.Barred() {
 		return false, nil
 	}
-	h.Agent, h.Pin, h.Vouched = x.entry.state.Agent, x.entry.pin(v.Tool), func(path string) bool {
+	h.Agent, h.Pin, h.Vouched = x.entry.State.Agent, x.entry.pin(v.Tool), func(path string) bool {
 		known := false
 		for i := range w.Slots {
 			if s := &w.Slots[i]; s.Path == path {
@@ -84,7 +85,7 @@ func (x *step) standing(v *Verdict, h *approval.Held) string {
 	s := x.entry
 	c := policy.StandingCall{
 		Agent: h.Agent, Tool: h.Tool, Definition: h.Pin, Args: h.Args, Facts: &s.facts,
-		Texts: s.kept(bySelf, h.Tool, h.Args, false).Free, Approved: s.state.Approved(h.Tool),
+		Texts: s.kept(bySelf, h.Tool, h.Args, false).Free, Approved: s.State.Approved(h.Tool),
 	}
 	for _, m := range list {
 		if m.Covers(&c) {
@@ -122,7 +123,7 @@ func onlyLooks(w *warrant.Warrant, set *policy.Set, h *approval.Held) bool {
 		case s.Fault || s.Secret:
 			return false
 		case s.Kind == warrant.Act:
-		case s.Has == warrant.Nothing || lacks(warrant.Read, s, set) || s.Kind == warrant.Order || s.Kind == warrant.Key:
+		case s.Has == warrant.Nothing || question.Lacks(warrant.Read, s, set) || s.Kind == warrant.Order || s.Kind == warrant.Key:
 			return false
 		}
 	}
@@ -132,29 +133,10 @@ func onlyLooks(w *warrant.Warrant, set *policy.Set, h *approval.Held) bool {
 // acting are the deeds that no word of a person makes a read.
 var acting = []warrant.Deed{warrant.Pay, warrant.Delete, warrant.Grant, warrant.Execute}
 
-// lastingChoices are what a yes for good to a question would open: for the aim, and that the tool only reads. Empty: nothing.
-func (s *sessionEntry) lastingChoices(r *approval.Request, act string) (always, reads string) {
-	if r.Kind != policy.KindTaintEscalation || len(r.Agreed) > 0 || s.pin(r.Tool) == "" {
-		return "", ""
-	}
-	if r.Keeps.Lasts() {
-		always = r.Keeps.OpensAlways()
-	}
-	if act != warrant.Read.String() && act != warrant.Unknown.String() {
-		return always, "" // a tool that says of itself what it does is told otherwise in the policy, not in passing
-	}
-	return always, onlyReads(r.Tool)
-}
-
-// onlyReads says for people what it opens to say that a tool only reads.
-func onlyReads(name string) string {
-	return (&approval.Standing{Tool: name, Reads: true}).String() + "; what its calls carry is still looked at"
-}
-
 // opensLasting says what a vote opens for good.
 func opensLasting(v *Vote, r *approval.Request) string {
 	if v.Reads {
-		return onlyReads(r.Tool)
+		return question.OnlyReads(r.Tool)
 	}
 	return r.Keeps.OpensAlways()
 }
@@ -174,12 +156,12 @@ func (m *Monitor) lasts(s *sessionEntry, v *Vote) (string, error) {
 	if !v.Always && !v.Reads {
 		return "", nil
 	}
-	r, _ := s.state.Book.Request(v.IDs[0])
+	r, _ := s.State.Book.Request(v.IDs[0])
 	act := ""
-	if ask, _ := s.state.Evidence(r.ID); ask != nil {
+	if ask, _ := s.State.Evidence(r.ID); ask != nil {
 		act = ask.Act
 	}
-	always, reads := s.lastingChoices(&r, act)
+	always, reads := question.Lasting(&r, act, s.pin(r.Tool) != "")
 	if v.Always && always == "" || v.Reads && reads == "" {
 		const never = "%w: this is not approved for good: nobody named whom it is for, it cannot be undone, or its tool is not defined"
 		return "", &AnswerError{Err: fmt.Errorf(never, approval.ErrUsage), TriesLeft: -1}
@@ -199,7 +181,7 @@ func (m *Monitor) keepLasting(ctx context.Context, s *sessionEntry, a *event.Ans
 		return err
 	}
 	given := &event.Standing{
-		ID: a.Lasting, Session: s.name, Agent: s.state.Agent, Tool: r.Tool, Pin: s.pin(r.Tool), Ceiling: r.Level,
+		ID: a.Lasting, Session: s.Name, Agent: s.State.Agent, Tool: r.Tool, Pin: s.pin(r.Tool), Ceiling: r.Level,
 	}
 	if given.Reads = strings.HasPrefix(a.Lasting, readsID); !given.Reads {
 		keeps := event.Kept(r.Keeps)
@@ -219,7 +201,7 @@ func (m *Monitor) keepAsked(ctx context.Context, s *sessionEntry, a *event.Answe
 	if a.Verdict != "approve" || len(a.IDs) != 1 || a.Via == "elicitation" || a.Via == "dialog" {
 		return nil
 	}
-	ask, _ := s.state.Evidence(a.IDs[0])
+	ask, _ := s.State.Evidence(a.IDs[0])
 	if ask == nil {
 		return nil
 	}
@@ -261,5 +243,5 @@ func (s *sessionEntry) owns(name string) bool {
 			return *d.Host
 		}
 	}
-	return slices.ContainsFunc(s.state.HostTools, func(n string) bool { return tool.Name(n) == name })
+	return slices.ContainsFunc(s.State.HostTools, func(n string) bool { return tool.Name(n) == name })
 }

@@ -42,10 +42,10 @@ type offered struct {
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) keepTools(ctx context.Context, s *sessionEntry, defs []tool.Definition) (*tool.Digest, error) {
 	same := func(a, b tool.Definition) bool { return sameTool(a, b) && sameHint(a.Host, b.Host) }
-	if !m.Reads() || s.state.Tools != (tool.Digest{}) && s.toldAt == s.state.Tools && slices.EqualFunc(s.told, defs, same) {
+	if !m.Reads() || s.State.Tools != (tool.Digest{}) && s.toldAt == s.State.Tools && slices.EqualFunc(s.told, defs, same) {
 		return nil, nil //nolint:nilnil // nothing new
 	}
-	e := &event.Event{Kind: event.ToolsOffered, Time: m.at(s), Agent: s.state.Agent}
+	e := &event.Event{Kind: event.ToolsOffered, Time: m.table.At(s.Entry), Agent: s.State.Agent}
 	h, size, text := sha256.New(), 0, true
 	for _, d := range defs {
 		o := event.Offered{
@@ -67,7 +67,7 @@ func (m *Monitor) keepTools(ctx context.Context, s *sessionEntry, defs []tool.De
 	} else if err := m.offered.keep(ctx, m.store, sum, e); err != nil {
 		return nil, err
 	}
-	if sum == s.state.Tools {
+	if sum == s.State.Tools {
 		return nil, nil //nolint:nilnil // another server was told the same
 	}
 	return &sum, nil
@@ -97,7 +97,7 @@ func (o *offered) keep(ctx context.Context, log Store, list tool.Digest, e *even
 // restart. Without it tools are understood by their names.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) recallTools(ctx context.Context, s *sessionEntry) error {
-	at := s.state.Tools
+	at := s.State.Tools
 	if at == s.toldAt || !m.Reads() {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (m *Monitor) recallTools(ctx context.Context, s *sessionEntry) error {
 		})
 	}
 	s.toldAt = at
-	s.offered(m.readTools(withOffers(s.told, s.offers), m.policy.Load().For(s.state.Agent)))
+	s.offered(m.readTools(withOffers(s.told, s.offers), m.policy.Load().For(s.State.Agent)))
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (m *Monitor) Offer(ctx context.Context, ref Ref, server string, defs []tool
 		}
 	}
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		set := m.policy.Load().For(s.state.Agent)
+		set := m.policy.Load().For(s.State.Agent)
 		now := append(slices.DeleteFunc(slices.Clone(s.offers), of), defs...)
 		if len(now) > maxOffers { // what nobody hears of must not be shown
 			return fmt.Errorf("more than %d tools of servers in one session", maxOffers)

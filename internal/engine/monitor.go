@@ -23,11 +23,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/idle"
-	"github.com/tidemark/tidemark/internal/base/pack"
 	"github.com/tidemark/tidemark/internal/confined"
+	"github.com/tidemark/tidemark/internal/families"
 	"github.com/tidemark/tidemark/internal/labels"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/sessions"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant/sayings"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -37,10 +38,8 @@ import (
 // Monitor decides. It is safe for concurrent use.
 type Monitor struct {
 	store  Store
-	queue  Queue // of the store; nil: it has none
 	now    func() time.Time
 	rand   io.Reader
-	max    int
 	policy atomic.Pointer[policy.Set]
 	shadow atomic.Pointer[policy.Set] // a candidate that runs beside and never acts; nil: none
 	// station is where the monitor stands itself
@@ -63,24 +62,14 @@ type Monitor struct {
 	stopping  *standing.Switch       // whether everything is stopped
 	run       func() (string, error) // what this start of the monitor is called; drawn when it is first needed
 
-	mu        sync.RWMutex
-	sessions  map[string]*sessionEntry // guarded by mu
-	children  map[string]children      // guarded by mu; sub-agents of a session
-	questions map[string]listed        // guarded by mu; questions by their id
-	expected  map[string][]string      // guarded by mu; of those, the ones that no look at their session has confirmed
-	waiting   map[string]int           // guarded by mu; how many wait for the answer to a question
-	kept      int                      // guarded by mu; how many of asking were open when it was last cleared
+	questions *question.Index // those that are open, by their ids
+	table     *sessions.Table // of the sessions in memory
+	families  *families.Book  // of sub-agents
 
-	clock atomic.Int64                                              // counts the sessions made, to tell which others are idle since
-	most  int64                                                     // bytes of sessions that are held for judgement
-	held  atomic.Int64                                              // about how many bytes are held now
-	left  atomic.Int64                                              // bytes after the last eviction, or the least since
-	heard atomic.Int64                                              // counts what was said and read, to tell which sessions spoke last
-	idle  struct{ conversations, states idle.Queue[*sessionEntry] } // which to let go of next
+	mu sync.Mutex
 
 	checkpoints       Checkpoints // of conversations that are not in memory; nil: none are kept
 	program           string      // that writes them
-	room              pack.Writer // for one at a time
 	telling           slots       // of those that come back
 	resumes, rebuilds atomic.Uint64
 
@@ -100,21 +89,16 @@ func New(o Options) (*Monitor, error) {
 		return nil, errors.New("new monitor: no source of randomness")
 	}
 	m := &Monitor{
-		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
+		store: o.Store, now: o.Now, rand: o.Rand, key: o.Key,
 		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, undecided: o.NoReader,
-		prover: o.Prover, approvers: o.Approvers, shared: o.Shared, labels: labelBook(&o), queue: queueOf(o),
-		sessions: map[string]*sessionEntry{}, children: map[string]children{},
-		lasting: standing.New(o.Store, lastingLog, o.Shared != nil), pairs: standing.NewNames(o.Store, pairsLog, o.Shared != nil),
+		prover: o.Prover, approvers: o.Approvers, shared: o.Shared, labels: labelBook(&o),
+		families: families.New(o.Store, reserved+"children:", o.Now),
+		lasting:  standing.New(o.Store, lastingLog, o.Shared != nil), pairs: standing.NewNames(o.Store, pairsLog, o.Shared != nil),
 		stopping: standing.NewSwitch(o.Store, stopLog, o.Shared != nil, o.Now), checkpoints: o.Checkpoints, program: o.Program,
-		questions: map[string]listed{}, expected: map[string][]string{}, waiting: map[string]int{}, telling: newSlots(o.Processors),
+		questions: question.NewIndex(o.Now), telling: newSlots(o.Processors),
 	}
 	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
-	if m.max <= 0 {
-		m.max = 20_000
-	}
-	if m.most <= 0 {
-		m.most = 24 << 20
-	}
+	m.table = m.openTable(&o)
 	if m.approvers == nil {
 		m.approvers = anybody{}
 	}

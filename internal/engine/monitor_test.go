@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/explain"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -183,20 +184,20 @@ func TestExplainAsksTheSamePolicy(t *testing.T) {
 	set := parse(t, "taintPolicy: {untrusted: hide}\nrules: [{name: r, tools: [exec], when: 'args.command == \"rm\"', effect: deny}]")
 	for _, l := range trust.Levels() {
 		for _, name := range []string{"exec", "Web-Fetch", "unheard_of", "gateway"} {
-			e := engine.Explain(set, name, l, nil)
+			e := explain.Tool(set, name, l, nil)
 			d := set.Judge(&policy.Input{Tool: tool.Name(name), Taint: l, Levels: 1 << l, Tainted: l <= trust.External})
 			if e.Mode != d.Effect.Mode() || e.Rule != d.Rule || e.Tool != tool.Name(name) || e.Visible == d.Hidden || e.Policy != set.Version() {
 				t.Errorf("%s at %s: got %+v, the policy says %+v", name, l, e, d)
 			}
 		}
 	}
-	if e := engine.Explain(set, "exec", trust.Owner, []byte(`{"command":"rm"}`)); e.Mode != "restrict" || e.Rule != "rules.r" || !e.Visible {
+	if e := explain.Tool(set, "exec", trust.Owner, []byte(`{"command":"rm"}`)); e.Mode != "restrict" || e.Rule != "rules.r" || !e.Visible {
 		t.Errorf("with arguments: got %+v, want restrict by rules.r, the tool visible", e)
 	}
-	if e := engine.Explain(set, "exec", trust.Owner, []byte(`{"command":"curl https://x"}`)); e.Response != trust.Untrusted {
+	if e := explain.Tool(set, "exec", trust.Owner, []byte(`{"command":"curl https://x"}`)); e.Response != trust.Untrusted {
 		t.Errorf("response of a web client: got %s by %s, want untrusted", e.Response, e.Why)
 	}
-	if e := engine.Explain(set, "exec", trust.Level(200), nil); e.Mode != "restrict" {
+	if e := explain.Tool(set, "exec", trust.Level(200), nil); e.Mode != "restrict" {
 		t.Errorf("at a level that does not exist: got %s, want restrict", e.Mode)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // in decides about a call of a session that works in a folder.
 func (w *world) in(folder, session string, c tool.Call) engine.Verdict {
 	w.Helper()
-	v, err := w.Decide(engine.In(w.Context(), folder), main(session), c)
+	v, err := w.Decide(w.Context(), main(session), c, engine.In(folder))
 	if err != nil {
 		w.Fatal(err)
 	}

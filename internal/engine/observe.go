@@ -36,7 +36,7 @@ type Observation struct {
 
 // Observe labels a result and records it. From then on the context is at least as
 // distrusted as the result.
-func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, error) {
+func (m *Monitor) Observe(ctx context.Context, o Observation, how ...RecordOption) (trust.Label, error) {
 	child, err := m.brought(ctx, o)
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
@@ -44,11 +44,11 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	var label trust.Label
 	sealed := false
 	err = m.with(ctx, o.Ref, func(s *sessionEntry) error {
-		b := s.state.Branch(o.Ref.Branch)
+		b := s.State.Branch(o.Ref.Branch)
 		late := !b.Turn.Has(o.Ref.Turn) && b.Sealed(o.Ref.Turn)
 		if !late {
 			var err error
-			if b, err = m.turn(ctx, s, o.Ref); err != nil {
+			if b, err = m.turn(ctx, s, o.Ref, recordingOf(how)); err != nil {
 				return err
 			}
 		}
@@ -67,8 +67,8 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		if err != nil {
 			return err
 		}
-		came.other = s.state.JoinOwn(o.Ref.Session, child, o.From).Join(back)
-		set := m.policy.Load().For(s.state.Agent)
+		came.other = s.State.JoinOwn(o.Ref.Session, child, o.From).Join(back)
+		set := m.policy.Load().For(s.State.Agent)
 		if set.Facts() { // before the result: what is kept of it depends on what came before
 			if _, err := m.judgement(ctx, s); err != nil {
 				return err
@@ -83,25 +83,22 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			o.Declared != nil && *o.Declared <= trust.External
 		event.Seen.Trace = s.noteResult(&o, &came, event.Seen, set, tainted)
 		label = event.Seen.Label
-		m.trackMemory(s)
-		return m.appendResult(ctx, s, &came, event)
+		m.table.TrackMemory(s.Entry)
+		return m.appendResult(ctx, s, recordingOf(how), &came, event)
 	})
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
 	}
-	m.evictContexts(ctx)
+	m.table.EvictContexts(ctx)
 	if sealed {
 		return label, ErrSealed
 	}
 	return label, nil
 }
 
-// mayWait lets a result be written with the next record, where the record of its call says as much as it does.
-func (m *Monitor) mayWait(ctx context.Context, came *arrival, e *event.Event) context.Context {
-	if came.call == nil || came.call.Run == "" || e.Late || m.shared != nil || !came.call.Covers(e.Seen) {
-		return ctx
-	}
-	return DeferWrite(ctx)
+// mayWait reports whether a result may be written with the next record: where the record of its call says as much as it does.
+func (m *Monitor) mayWait(came *arrival, e *event.Event) bool {
+	return came.call != nil && came.call.Run != "" && !e.Late && m.shared == nil && came.call.Covers(e.Seen)
 }
 
 // arrival is what is known of a result beside what the host reports.
@@ -118,9 +115,9 @@ type arrival struct {
 // the host does not repeat them, and it never gets better than what was expected then.
 func (m *Monitor) seenEvent(s *sessionEntry, b *session.Taint, o *Observation, came *arrival) *event.Event {
 	name, call, other := came.name, came.call, came.other
-	set := m.policy.Load().For(s.state.Agent)
+	set := m.policy.Load().For(s.State.Agent)
 	traits := set.Traits(name, &came.args)
-	step := uint64(s.state.Steps())
+	step := uint64(s.State.Steps())
 	if call != nil {
 		step = call.Step
 		if len(o.Result.Args) == 0 {
@@ -154,14 +151,14 @@ func (m *Monitor) seenEvent(s *sessionEntry, b *session.Taint, o *Observation, c
 		CallID: o.Result.CallID, Tool: name, Step: step, Label: label, Content: content, From: o.From, Error: o.Result.Error,
 		Source: traits.Source || label.Level <= trust.External, Sensitive: traits.Sensitive,
 	}
-	declared := o.Caution || s.state.Cautious(name) || o.From != "" && other.Level <= trust.External
+	declared := o.Caution || s.State.Cautious(name) || o.From != "" && other.Level <= trust.External
 	seen.Caution = traits.Caution || !traits.CautionFixed && declared
 	if len(o.Result.Args) > 0 {
 		d := tool.Call{Name: name, Args: o.Result.Args}.Digest()
 		seen.Digest = &d
 	}
 	return &event.Event{
-		Kind: event.ResultSeen, Time: m.at(s), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
+		Kind: event.ResultSeen, Time: m.table.At(s.Entry), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
 	}
 }
 
@@ -187,17 +184,17 @@ type Ended struct {
 }
 
 // End records the response and seals the turn. Ending a turn twice is ErrSealed.
-func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
+func (m *Monitor) End(ctx context.Context, e Ending, how ...RecordOption) (Ended, error) {
 	var out Ended
 	err := m.with(ctx, e.Ref, func(s *sessionEntry) error {
-		b := s.state.Branch(e.Ref.Branch)
+		b := s.State.Branch(e.Ref.Branch)
 		if !b.Turn.Has(e.Ref.Turn) {
 			if !b.Begun() {
 				return fmt.Errorf("%w: no turn is open", ErrNotFound)
 			}
 			return ErrSealed
 		}
-		set := m.policy.Load().For(s.state.Agent)
+		set := m.policy.Load().For(s.State.Agent)
 		out = Ended{Turn: b.Turn.ID, Taint: b.Settled()}
 		out.Footer = set.Settings().Footer && out.Taint.Level < trust.Local
 		label := trust.Label{Level: out.Taint.Level, Sensitivity: out.Taint.Sensitivity}
@@ -209,8 +206,8 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 			}
 			trace = s.traced(c.Answered(string(e.Content)))
 		}
-		return m.append(ctx, s, &event.Event{
-			Kind: event.TurnSealed, Time: m.at(s), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+		return m.table.Put(ctx, s.Entry, recordingOf(how).later, &event.Event{
+			Kind: event.TurnSealed, Time: m.table.At(s.Entry), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Seen: &event.Seen{
 				Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason, Trace: trace,
 			},

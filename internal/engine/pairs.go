@@ -16,7 +16,7 @@ const (
 
 // recallPairs tells judgement which pairs the user of a session confirmed.
 func (m *Monitor) recallPairs(ctx context.Context, s *sessionEntry, c *warrant.Context) error {
-	known, err := m.pairs.Known(ctx, standing.Whose(s.state), m.now().UnixNano())
+	known, err := m.pairs.Known(ctx, standing.Whose(s.State), m.now().UnixNano())
 	if err == nil {
 		c.Known(known)
 	}
@@ -42,7 +42,7 @@ func (x *step) pairs(found *warrant.Warrant) []event.Pair {
 	if found == nil || len(found.Pairs) == 0 {
 		return nil
 	}
-	return standing.Pairs(found.Pairs, x.entry.state, x.entry.name, func(path, value string) bool {
+	return standing.Pairs(found.Pairs, x.entry.State, x.entry.Name, func(path, value string) bool {
 		return redactValue(x.set, x.decided.Tool, path, value) == value
 	})
 }

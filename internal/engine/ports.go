@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"time"
 
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/event"
+	"github.com/tidemark/tidemark/internal/question"
+	"github.com/tidemark/tidemark/internal/sessions"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -81,26 +81,6 @@ type Station struct {
 	PID  string
 }
 
-// Store keeps the log. It is the only thing the monitor needs from the world
-// besides a clock and randomness.
-//
-// Append is durable when it returns nil. It links the events to the session's hash
-// chain at position at (the number of records the session must already have) and
-// returns ErrConflict if the session has moved on: then nothing was written.
-// On any other error the caller cannot know what was written and must Load again.
-// The store must not keep events after Append returned.
-type Store interface {
-	Append(ctx context.Context, session string, at uint64, events []*event.Event) error
-	Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error]
-}
-
-// Queue is a store that takes events before they are durable. Enqueue is Append in two halves: it
-// takes the events, those of one session in the order of the calls, and wait returns when Append
-// would, and what it would. Between them the events are not looked at any more.
-type Queue interface {
-	Enqueue(ctx context.Context, session string, at uint64, events []*event.Event) (wait func() error, err error)
-}
-
 // Shared is what a monitor asks of a store that others write to as well: where they asked
 // something. Everything else it reads from the log, each time before it answers.
 type Shared interface {
@@ -120,20 +100,13 @@ type Checkpoints interface {
 }
 
 // ErrConflict is returned by Store.Append when the session is not where the caller thinks.
-var ErrConflict = errors.New("session log has moved on")
+var ErrConflict = sessions.ErrConflict
+
+// ErrUnavailable is in every error that says the store could not take or give a record.
+var ErrUnavailable = sessions.ErrUnavailable
 
 // ErrNotFound is returned for sessions, turns and questions nobody knows.
 var ErrNotFound = errors.New("not found")
-
-// ErrUnavailable is in every error that says the store could not take or give a record.
-var ErrUnavailable = errors.New("the log cannot be written")
-
-func unavailable(err error) error {
-	if errors.Is(err, ErrUnavailable) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
-}
 
 func unavailableIf(err error) error {
 	if err == nil {
@@ -209,19 +182,6 @@ type ApproverRules interface {
 	Allows(c QuestionInfo, by string, agreed []string) (enough bool, err error)
 }
 
-// QuestionInfo is what rules for people look at in a question.
-type QuestionInfo struct {
-	Agent, Tool, Act, Kind string
-	Asked, Now             time.Time
-
-	People int // how many people must approve by the policy's own rules; 0: as ApproverRules say
-}
-
-// Info is what the question is about.
-func (q *Question) Info(now time.Time) QuestionInfo {
-	return QuestionInfo{Agent: q.Agent, Tool: q.Tool, Act: q.Act, Kind: q.Kind, Asked: q.Asked, Now: now, People: q.People}
-}
-
 // anybody lets whoever may answer decide, alone or with as many others as the policy's rules want.
 type anybody struct{}
 
@@ -243,3 +203,18 @@ type Prover interface {
 	// (Said). What it returns is recorded with the answer; with an error nothing is approved.
 	Prove(v *Vote, said string) (*event.Proof, error)
 }
+
+// Question is a held call as the owner sees it.
+type Question = question.Question
+
+// QuestionInfo is what rules for people look at in a question.
+type QuestionInfo = question.Info
+
+type (
+	// Store keeps the log. It is the only thing the monitor needs from the world besides a clock and randomness.
+	Store = sessions.Store
+	// Queue is a store that takes events before they are durable.
+	Queue = sessions.Queue
+)
+
+func unavailable(err error) error { return sessions.Unavailable(err) }

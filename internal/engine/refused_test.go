@@ -31,7 +31,7 @@ func leavesAs(id, line string) tool.Call {
 // given has a line decided where there is a broker, and its ticket used.
 func (w *world) given(id, line string) (engine.Verdict, engine.Boxed) {
 	w.Helper()
-	v, err := w.Decide(engine.Brokers(w.Context(), "/work/acme"), main("s"), leavesAs(id, line))
+	v, err := w.Decide(w.Context(), main("s"), leavesAs(id, line), engine.Brokers("/work/acme"))
 	if err != nil || v.Effect != policy.Confined {
 		w.Fatalf("%s: %v %s by %s", line, err, v.Effect, v.Rule)
 	}
@@ -137,7 +137,7 @@ func TestNobodyElseSaysThatNothingWasBegun(t *testing.T) {
 // A refusal is the first word of a ticket's end, for the broker's own commands, in words that are known; and it is spent with one result.
 func TestARefusalIsGoodOnce(t *testing.T) {
 	w := brokered(t)
-	v, err := w.Decide(engine.Brokers(t.Context(), "/work/acme"), main("s"), leavesAs("c1", prCreate))
+	v, err := w.Decide(t.Context(), main("s"), leavesAs("c1", prCreate), engine.Brokers("/work/acme"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (x *step) repair(v *Verdict) {
 		return
 	}
 	s := x.entry
-	if s.input.Facts == nil || s.facts.Found == nil || s.state.Repairs >= maxRepairs {
+	if s.input.Facts == nil || s.facts.Found == nil || s.State.Repairs >= maxRepairs {
 		return
 	}
 	path, part := s.facts.Found.Repair()
@@ -80,7 +80,7 @@ const maxCarried = 24
 // wasAsked reports whether somebody was asked about this very call: their answer counts, and no advice.
 func (x *step) wasAsked(name string) bool {
 	x.decided.Seal()
-	return slices.ContainsFunc(x.entry.state.Book.Requests(), func(r approval.Request) bool {
+	return slices.ContainsFunc(x.entry.State.Book.Requests(), func(r approval.Request) bool {
 		return r.Tool == name && r.Digest == x.decided.Digest
 	})
 }
@@ -174,7 +174,7 @@ const maxSealedBodies = 4 * maxArgsShown
 func (x *step) bodies(toolName string, found *warrant.Warrant) string {
 	asked := func(s warrant.Slot) bool {
 		written := s.Kind == warrant.Order || s.Kind == warrant.Cargo || s.Kind == warrant.Place
-		return written && lacks(found.Deed, &s, x.set)
+		return written && question.Lacks(found.Deed, &s, x.set)
 	}
 	if found == nil || !slices.ContainsFunc(found.Slots, asked) {
 		return ""
@@ -190,7 +190,7 @@ func (x *step) bodies(toolName string, found *warrant.Warrant) string {
 func (x *step) showBodies(toolName string, found *warrant.Warrant) string {
 	out := x.bodies(toolName, found)
 	if out != "" {
-		x.decided.Ask.Bodies = x.entry.keys.Seal(x.entry.state.Keys, maxSealedBodies, []byte(out))
+		x.decided.Ask.Bodies = x.entry.Keys.Seal(x.entry.State.Keys, maxSealedBodies, []byte(out))
 	}
 	return out
 }
@@ -200,7 +200,7 @@ func (s *sessionEntry) bodies(ask *event.Ask) string {
 	if ask.Bodies == "" {
 		return ""
 	}
-	return string(s.keys.Open(s.state.Keys, ask.Bodies))
+	return string(s.Keys.Open(s.State.Keys, ask.Bodies))
 }
 
 func put[V any](m map[string]V, key string, v V) map[string]V {
@@ -251,7 +251,7 @@ func (m *Monitor) noteOrdered(x *step, v *Verdict) {
 		return
 	}
 	if args, err := x.args.Fields(); err == nil {
-		m.orders.Note(x.entry.name, confined.OrderedBy(v.Tool, args, x.folder, v.Step))
+		m.orders.Note(x.entry.Name, confined.OrderedBy(v.Tool, args, x.folder, v.Step))
 	}
 }
 
@@ -270,9 +270,9 @@ func (m *Monitor) RefuseBox(ctx context.Context, ticket, why, report string) err
 func (m *Monitor) noteEnd(ctx context.Context, given *event.Box, b event.Box) error {
 	b.Ticket, b.CallID, b.Tool, b.Step = given.Ticket, given.CallID, given.Tool, given.Step
 	err := m.with(ctx, Ref{Session: given.Session}, func(s *sessionEntry) error {
-		turn := &s.state.Branch(given.Branch).Turn
-		return m.append(ctx, s, &event.Event{
-			Kind: event.BoxEnded, Time: m.at(s), Branch: given.Branch, Turn: turn.ID, Iteration: turn.Iteration, Box: &b,
+		turn := &s.State.Branch(given.Branch).Turn
+		return m.table.Append(ctx, s.Entry, &event.Event{
+			Kind: event.BoxEnded, Time: m.table.At(s.Entry), Branch: given.Branch, Turn: turn.ID, Iteration: turn.Iteration, Box: &b,
 		})
 	})
 	if err != nil {

@@ -90,7 +90,7 @@ func (m *Monitor) labelWrites(ctx context.Context, s *sessionEntry, mark *trust.
 		r := event.Resource{
 			Key:   remembered.Placed(key, w.folder),
 			Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
-			Hash:  remembered.Written(fields), Session: s.name, Tool: w.tool, Step: w.step, Folder: w.folder,
+			Hash:  remembered.Written(fields), Session: s.Name, Tool: w.tool, Step: w.step, Folder: w.folder,
 		}
 		if name, file := strings.CutPrefix(key, "file:"); file && s.heard != nil {
 			r.What = s.heard.Wrote(name) | w.what
@@ -110,16 +110,11 @@ func (m *Monitor) labelWrites(ctx context.Context, s *sessionEntry, mark *trust.
 // level and its step, though the call is then judged anew.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) unmoved(ctx context.Context, s *sessionEntry) error {
-	if m.shared == nil {
-		return nil
+	moved, err := m.table.Moved(ctx, s.Entry)
+	if err == nil && moved {
+		err = fmt.Errorf("label what is written: %w", ErrConflict)
 	}
-	for _, err := range m.store.Load(ctx, s.name, s.state.Version-uint64(len(s.unwritten))) {
-		if err != nil {
-			return fmt.Errorf("read session %q: %w", s.name, unavailable(err))
-		}
-		return fmt.Errorf("label what is written: %w", ErrConflict)
-	}
-	return nil
+	return err
 }
 
 // noteWrites remembers what an allowed call writes: by labels, and for judgement.
@@ -170,13 +165,6 @@ func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 	return nil
 }
 
-type folderKey struct{}
-
-// In is for a door whose host works in a folder. With the context of Decide it says which: files that earlier sessions wrote there count.
-func In(ctx context.Context, folder string) context.Context {
-	return context.WithValue(ctx, folderKey{}, folder)
-}
-
 // remember makes a command that runs what other sessions wrote after others had spoken be judged as in those: what they read
 // counts for it, and is what its result will be worth.
 func (m *Monitor) remember(ctx context.Context, x *step, in *policy.Input) error {
@@ -184,7 +172,7 @@ func (m *Monitor) remember(ctx context.Context, x *step, in *policy.Input) error
 	if some, err := m.labels.Maybe(ctx); err != nil || !some || !tool.IsShell(in.Tool) {
 		return err
 	}
-	own := x.entry.name
+	own := x.entry.Name
 	if x.taint.Mark.Level > trust.Shared { // what it wrote itself it passed on
 		own = ""
 	}

@@ -27,10 +27,10 @@ func (m *Monitor) quarantine(x *step, v *Verdict) error {
 		return nil // it is no such write
 	}
 	x.decided.Seal()
-	if v.Write = x.entry.state.HeldWrite(x.decided.Digest); v.Write != "" {
+	if v.Write = x.entry.State.HeldWrite(x.decided.Digest); v.Write != "" {
 		return nil // the agent tried again; the content is already kept
 	}
-	if n := int64(len(x.args.Raw())); n > maxWrite || x.entry.state.WriteSize()+n > maxWrites {
+	if n := int64(len(x.args.Raw())); n > maxWrite || x.entry.State.WriteSize()+n > maxWrites {
 		v.Reasons = append(v.Reasons, policy.Reason{Rule: v.Rule, Effect: v.Effect, Text: notKept})
 		return nil
 	}
@@ -52,7 +52,7 @@ var errReviewed = errors.New("the write was already reviewed")
 func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bool, by, via string) (tool.Call, error) {
 	var call tool.Call
 	err := m.with(ctx, Ref{Session: sessionName}, func(s *sessionEntry) error {
-		w, ok := s.state.Write(id)
+		w, ok := s.State.Write(id)
 		if !ok {
 			return ErrNotFound
 		}
@@ -64,14 +64,14 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 			return err
 		}
 		a := &event.Answer{By: by, Via: via, IDs: []string{id}, Verdict: "discard"}
-		now := m.at(s)
+		now := m.table.At(s.Entry)
 		if release {
 			if err := m.allowedAlone(s, &w, by, now); err != nil {
 				return err
 			}
-			a.Verdict, a.Until, a.Policy = "release", now+unspentFor, m.policy.Load().For(s.state.Agent).Version()
+			a.Verdict, a.Until, a.Policy = "release", now+unspentFor, m.policy.Load().For(s.State.Agent).Version()
 		}
-		return m.append(ctx, s, &event.Event{Kind: event.WriteReviewed, Time: now, Branch: w.Branch, Answer: a})
+		return m.table.Append(ctx, s.Entry, &event.Event{Kind: event.WriteReviewed, Time: now, Branch: w.Branch, Answer: a})
 	})
 	if err != nil {
 		return tool.Call{}, fmt.Errorf("review write: %w", err)
@@ -81,7 +81,7 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 
 // heldCall reads a quarantined write back from the log.
 func (m *Monitor) heldCall(ctx context.Context, s *sessionEntry, w session.Write) (tool.Call, error) {
-	for rec, err := range m.store.Load(ctx, s.name, w.Seq-1) {
+	for rec, err := range m.store.Load(ctx, s.Name, w.Seq-1) {
 		if err != nil {
 			return tool.Call{}, unavailable(err)
 		}

@@ -147,7 +147,7 @@ func TestWhatOneServerWritesCountsAtAnother(t *testing.T) {
 		},
 		"what waits to be written": func(t *testing.T, a, b *world) {
 			o := engine.Observation{Ref: main("s"), Result: tool.Result{Name: "read", CallID: "1"}}
-			if _, err := b.Observe(engine.DeferWrite(t.Context()), o); err != nil {
+			if _, err := b.Observe(t.Context(), o, engine.DeferWrite()); err != nil {
 				t.Fatal(err)
 			}
 			a.taints("s")

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
+	"pgregory.net/rapid"
 )
 
 func (w *world) stops(reason string) {
@@ -46,7 +45,7 @@ func TestWhileEverythingIsStoppedEveryCallIsDenied(t *testing.T) {
 			t.Errorf("nothing came in, and it says %q", said)
 		}
 	}
-	if gated, err := w.DecideGated(t.Context(), main("s"), call("read", `{"path":"notes.txt"}`)); err != nil || gated.Effect != policy.Deny {
+	if gated, err := w.Decide(t.Context(), main("s"), call("read", `{"path":"notes.txt"}`), engine.Gated()); err != nil || gated.Effect != policy.Deny {
 		t.Errorf("a call that the host asks about again: got %v %v", gated.Effect, err)
 	}
 	layer, err := w.Tools(t.Context(), engine.ModelCall{Ref: main("s"), Tools: []string{"read"}})

@@ -20,16 +20,16 @@ import (
 )
 
 // verbs is everything that writes, in session s where a call and a write are held.
-func verbs(ctx context.Context, w *world) map[string]func() error {
+func verbs(ctx context.Context, w *world, how ...engine.RecordOption) map[string]func() error {
 	v := w.view("s")
 	again := "again"
 	return map[string]func() error{
 		"begin": func() error {
-			_, err := w.Begin(ctx, engine.Turn{Ref: main("s"), Sender: owner(), Message: &again})
+			_, err := w.Begin(ctx, engine.Turn{Ref: main("s"), Sender: owner(), Message: &again}, how...)
 			return err
 		},
-		"tools":    func() error { _, err := w.Tools(ctx, engine.ModelCall{Ref: main("s")}); return err },
-		"answered": func() error { _, err := w.Replied(ctx, engine.ModelReply{Ref: main("s")}); return err },
+		"tools":    func() error { _, err := w.Tools(ctx, engine.ModelCall{Ref: main("s")}, how...); return err },
+		"answered": func() error { _, err := w.Replied(ctx, engine.ModelReply{Ref: main("s")}, how...); return err },
 		"decide": func() error {
 			v, err := w.Decide(ctx, main("s"), call("read", `{}`))
 			if err != nil && (v.Permit != nil || v.Allowed()) {
@@ -38,7 +38,7 @@ func verbs(ctx context.Context, w *world) map[string]func() error {
 			return err
 		},
 		"observe": func() error {
-			_, err := w.Observe(ctx, engine.Observation{Ref: main("s"), Result: tool.Result{Name: "read"}})
+			_, err := w.Observe(ctx, engine.Observation{Ref: main("s"), Result: tool.Result{Name: "read"}}, how...)
 			return err
 		},
 		"answer": func() error {
@@ -47,7 +47,7 @@ func verbs(ctx context.Context, w *world) map[string]func() error {
 		},
 		"reset":  func() error { return w.Reset(ctx, main("s"), "admin", "http") },
 		"review": func() error { _, err := w.Review(ctx, "s", v.Writes[0].ID, true, "desk", "http"); return err },
-		"end":    func() error { _, err := w.End(ctx, engine.Ending{Ref: main("s")}); return err },
+		"end":    func() error { _, err := w.End(ctx, engine.Ending{Ref: main("s")}, how...); return err },
 	}
 }
 

@@ -42,20 +42,20 @@ type Layer struct {
 
 // Tools says which tools the model may see in this iteration, and whether the turn may
 // go on at all.
-func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
+func (m *Monitor) Tools(ctx context.Context, call ModelCall, how ...RecordOption) (Layer, error) {
 	var out Layer
 	err := m.with(ctx, call.Ref, func(s *sessionEntry) error {
-		b, err := m.turn(ctx, s, call.Ref)
+		b, err := m.turn(ctx, s, call.Ref, recordingOf(how))
 		if err != nil {
 			return err
 		}
 		if !b.Turn.Open {
-			if err := m.reopen(ctx, s, Ref{Session: call.Ref.Session, Branch: call.Ref.Branch}); err != nil {
+			if err := m.reopen(ctx, s, Ref{Session: call.Ref.Session, Branch: call.Ref.Branch}, recordingOf(how)); err != nil {
 				return err
 			}
-			b = s.state.Branch(call.Ref.Branch)
+			b = s.State.Branch(call.Ref.Branch)
 		}
-		out, err = m.layer(ctx, s, b, call)
+		out, err = m.layer(ctx, s, b, call, recordingOf(how))
 		return err
 	})
 	if err != nil {
@@ -64,14 +64,14 @@ func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
 	return out, nil
 }
 
-func (m *Monitor) layer(ctx context.Context, s *sessionEntry, b *session.Taint, call ModelCall) (_ Layer, err error) {
-	set := m.policy.Load().For(s.state.Agent)
+func (m *Monitor) layer(ctx context.Context, s *sessionEntry, b *session.Taint, call ModelCall, how recording) (_ Layer, err error) {
+	set := m.policy.Load().For(s.State.Agent)
 	iteration := max(call.Iteration, b.Turn.Models)
 	// The event settles what earlier calls brought, so it is folded on a copy first: the
 	// model is about to see those results.
 	next := b.Clone()
 	event := &event.Event{
-		Kind: event.ModelCalled, Time: m.at(s), Branch: call.Ref.Branch, Turn: b.Turn.ID,
+		Kind: event.ModelCalled, Time: m.table.At(s.Entry), Branch: call.Ref.Branch, Turn: b.Turn.ID,
 		Iteration: iteration, Model: &event.Model{Name: call.Model},
 	}
 	next.Apply(event)
@@ -102,7 +102,7 @@ func (m *Monitor) layer(ctx context.Context, s *sessionEntry, b *session.Taint, 
 		}
 	}
 	event.Model.Removed = slices.Clone(out.Hidden)
-	event.Model.Cautious = s.state.NewlyCautious(call.Cautious)
+	event.Model.Cautious = s.State.NewlyCautious(call.Cautious)
 	if len(call.Definitions) > 0 {
 		if event.Model.Tools, err = m.keepTools(ctx, s, call.Definitions); err != nil {
 			return Layer{}, err
@@ -115,11 +115,11 @@ func (m *Monitor) layer(ctx context.Context, s *sessionEntry, b *session.Taint, 
 		event.Model.Content = m.whole(call.Context)
 	}
 	out.Notice = set.Settings().TaintNotice && next.Mark.Level < trust.Local
-	if err := m.append(ctx, s, event); err != nil {
+	if err := m.table.Put(ctx, s.Entry, how.later, event); err != nil {
 		s.toldAt = tool.Digest{} // what was told just now is in no log
 		return Layer{}, err
 	}
-	s.toldAt = s.state.Tools
+	s.toldAt = s.State.Tools
 	return out, nil
 }
 
@@ -146,17 +146,17 @@ type ModelReply struct {
 
 // Replied records what the model answered with and says which of its calls name tools
 // that are hidden now: those must not even be tried.
-func (m *Monitor) Replied(ctx context.Context, a ModelReply) (Layer, error) {
+func (m *Monitor) Replied(ctx context.Context, a ModelReply, how ...RecordOption) (Layer, error) {
 	var out Layer
 	err := m.with(ctx, a.Ref, func(s *sessionEntry) error {
-		b, err := m.turn(ctx, s, a.Ref)
+		b, err := m.turn(ctx, s, a.Ref, recordingOf(how))
 		if err != nil {
 			return err
 		}
 		if !b.Turn.Has(a.Ref.Turn) {
 			return ErrSealed
 		}
-		set := m.policy.Load().For(s.state.Agent)
+		set := m.policy.Load().For(s.State.Agent)
 		out = Layer{Taint: b.Mark, Blocked: b.Turn.Blocked}
 		if out.Blocked {
 			out.Rule, out.Reason = "turn-blocked", "a rule has ended this turn"
@@ -169,8 +169,8 @@ func (m *Monitor) Replied(ctx context.Context, a ModelReply) (Layer, error) {
 				out.Hidden = append(out.Hidden, name)
 			}
 		}
-		return m.append(ctx, s, &event.Event{
-			Kind: event.ModelAnswered, Time: m.at(s), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+		return m.table.Put(ctx, s.Entry, recordingOf(how).later, &event.Event{
+			Kind: event.ModelAnswered, Time: m.table.At(s.Entry), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Model: &event.Model{
 				Name: a.Model, Calls: slices.Clone(a.Calls), Removed: slices.Clone(out.Hidden),
 				LatencyMs: a.LatencyMs, TokensIn: a.TokensIn, TokensOut: a.TokensOut, Output: slices.Clone(a.Output),
@@ -186,7 +186,7 @@ func (m *Monitor) Replied(ctx context.Context, a ModelReply) (Layer, error) {
 // Closed is why nothing may act in a session any more; empty: it may.
 func (m *Monitor) Closed(ctx context.Context, ref Ref) (why string, err error) {
 	err = m.with(ctx, ref, func(s *sessionEntry) error {
-		why = s.state.Closed
+		why = s.State.Closed
 		return nil
 	})
 	return why, err
@@ -195,10 +195,11 @@ func (m *Monitor) Closed(ctx context.Context, ref Ref) (why string, err error) {
 // Close closes a session to acts, because whoever runs its calls does not do as told. It stays so until its owner resets its trust.
 func (m *Monitor) Close(ctx context.Context, ref Ref, why string) error {
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		if s.state.Closed != "" {
+		if s.State.Closed != "" {
 			return nil
 		}
-		return m.append(ctx, s, &event.Event{Kind: event.SessionClosed, Time: m.at(s), Box: &event.Box{Reason: why}})
+		e := &event.Event{Kind: event.SessionClosed, Time: m.table.At(s.Entry), Box: &event.Box{Reason: why}}
+		return m.table.Append(ctx, s.Entry, e)
 	})
 	if err != nil {
 		return fmt.Errorf("close session: %w", err)

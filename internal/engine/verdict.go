@@ -64,7 +64,7 @@ func (v Verdict) ForOwner() string {
 	if q == nil || q.Code == "" {
 		return ""
 	}
-	ttl := int(q.codeLeft.Round(time.Second) / time.Second)
+	ttl := int(q.CodeLeft().Round(time.Second) / time.Second)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nApproval code: %s (expires in %ds)", q.Prompt, q.Code, ttl)
 	fmt.Fprintf(&b, "\nApprove:  .approve %s %s\nApprove all that wait:  .approve all %s\nDeny:  .deny %s", q.Tool, q.Code, q.Code, q.Code)
@@ -94,7 +94,7 @@ func (v Verdict) explain(b *strings.Builder) {
 			if s.Lacks && s.Path != "" { // of the act the rule says enough
 				value := text.Shown(strings.Join(strings.Fields(s.Value), " "))
 				if s.Secret {
-					value = redactedValue // a refusal is read by many
+					value = question.Redacted // a refusal is read by many
 				}
 				fmt.Fprintf(b, "\n%s: %s (%s)", question.Why, value, oneLine(s.Why))
 			}
@@ -146,11 +146,11 @@ func (v Verdict) wayOut(b *strings.Builder) {
 		b.WriteString("\nNo approval is possible for this call. Answer with what you have, or use a tool that is still allowed.")
 		return
 	}
-	if way := v.Held.card().WayOut(); way != "" && !v.carries {
+	if way := v.Held.WayOut(); way != "" && !v.carries {
 		b.WriteString("\nWithout asking anybody: " + way + ".")
 	}
 	b.WriteString("\nThe owner has been asked, and answers outside this conversation: tidemark approvals watch," +
-		" or where they were notified. The question stands for " + spoken(v.Held.timeLeft) +
+		" or where they were notified. The question stands for " + spoken(v.Held.TimeLeft()) +
 		". After approval, repeat exactly the same call.")
 }
 
@@ -172,4 +172,16 @@ func Evidence(l trust.Label) string {
 		parts = append(parts, question.Describe(s))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// beside is what a candidate policy says. It never acts.
+func (x *step) beside(candidate *policy.Set, in *policy.Input) *event.Shadow {
+	other := *in // the set remembers in its input what it found
+	d := x.judge(candidate, &other)
+	x.confine(candidate, &d)
+	return &event.Shadow{Policy: candidate.Version(), Effect: d.Effect.String(), Kind: d.Kind, Rule: d.Rule}
+}
+
+func refuse(rule, text string) policy.Decision {
+	return policy.Decision{Rule: rule, Reasons: []policy.Reason{{Rule: rule, Text: text}}}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -126,18 +127,18 @@ func TestWhichQuestionsGoTogether(t *testing.T) {
 		"another branch's":               func(q *engine.Question) { q.Branch = "b" },
 		"the same one":                   func(q *engine.Question) { q.ID = "a" },
 	} {
-		if err := engine.Together([]engine.Question{one, fit("b", change)}); !errors.Is(err, engine.ErrApart) {
+		if err := question.Together([]engine.Question{one, fit("b", change)}); !errors.Is(err, question.ErrApart) {
 			t.Errorf("%s: got %v, want it apart", name, err)
 		}
 	}
 	var many []engine.Question
-	for i := range engine.MaxTogether + 1 {
+	for i := range question.MaxTogether + 1 {
 		many = append(many, fit(string(rune('a'+i)), nil))
 	}
-	if err := engine.Together(many); !errors.Is(err, engine.ErrApart) {
+	if err := question.Together(many); !errors.Is(err, question.ErrApart) {
 		t.Errorf("too many: got %v", err)
 	}
-	if err := engine.Together(many[:engine.MaxTogether]); err != nil {
+	if err := question.Together(many[:question.MaxTogether]); err != nil {
 		t.Errorf("a few of one conversation: got %v", err)
 	}
 }

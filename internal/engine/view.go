@@ -63,7 +63,7 @@ type WriteView struct {
 func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 	var v View
 	err := m.with(ctx, Ref{Session: name}, func(s *sessionEntry) error {
-		if s.state.Version == 0 || strings.HasPrefix(name, reserved) {
+		if s.State.Version == 0 || strings.HasPrefix(name, reserved) {
 			return ErrNotFound
 		}
 		v = m.view(s)
@@ -76,9 +76,9 @@ func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 }
 
 func (m *Monitor) view(s *sessionEntry) View {
-	st, now := s.state, m.at(s)
+	st, now := s.State, m.table.At(s.Entry)
 	v := View{
-		Session: s.name, Agent: st.Agent, Taint: st.Mark(), Records: st.Version, Steps: st.Steps(), Denied: st.Denied(),
+		Session: s.Name, Agent: st.Agent, Taint: st.Mark(), Records: st.Version, Steps: st.Steps(), Denied: st.Denied(),
 		Turns: st.Turns, First: time.Unix(0, st.First).UTC(), Last: time.Unix(0, st.Last).UTC(),
 		Branches: []BranchView{}, Questions: []Question{}, Grants: []GrantView{}, Writes: []WriteView{},
 	}
@@ -87,7 +87,7 @@ func (m *Monitor) view(s *sessionEntry) View {
 	}
 	for _, r := range st.Book.Requests() {
 		q := s.question(r, now)
-		q.Abandoned = m.abandoned(&q)
+		q.Abandoned = m.questions.Abandoned(&q)
 		v.Questions = append(v.Questions, q)
 	}
 	for _, g := range st.Book.Grants(now) {
@@ -126,7 +126,7 @@ func branchView(name string, b *session.Taint) BranchView {
 func (m *Monitor) Open(ctx context.Context, ref Ref) (bool, error) {
 	var open bool
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		t := s.state.Branch(ref.Branch).Turn
+		t := s.State.Branch(ref.Branch).Turn
 		open = t.Has(ref.Turn)
 		return nil
 	})
@@ -150,11 +150,11 @@ type Standing struct {
 func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
 	var out Standing
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		b := s.state.Branch(ref.Branch)
+		b := s.State.Branch(ref.Branch)
 		out = Standing{
-			Agent: s.state.Agent, Holder: s.state.Holder, Taint: b.Mark, Begun: b.Begun(),
-			Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown(),
-			Turn: b.Turn.ID, HostTools: slices.Clone(s.state.HostTools), ControlTools: slices.Clone(s.state.ControlTools),
+			Agent: s.State.Agent, Holder: s.State.Holder, Taint: b.Mark, Begun: b.Begun(),
+			Open: b.Turn.Has(ref.Turn), WordsUnknown: s.State.WordsUnknown(),
+			Turn: b.Turn.ID, HostTools: slices.Clone(s.State.HostTools), ControlTools: slices.Clone(s.State.ControlTools),
 		}
 		return nil
 	})
@@ -165,7 +165,7 @@ func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
 func (m *Monitor) Taint(ctx context.Context, ref Ref) (trust.Label, error) {
 	var l trust.Label
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		l = s.state.Branch(ref.Branch).Mark
+		l = s.State.Branch(ref.Branch).Mark
 		return nil
 	})
 	return l, err
@@ -173,13 +173,11 @@ func (m *Monitor) Taint(ctx context.Context, ref Ref) (trust.Label, error) {
 
 // Sessions is how many sessions are in memory.
 func (m *Monitor) Sessions() int {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return len(m.sessions)
+	return m.table.Len()
 }
 
 // Held is about how many bytes of memory sessions take.
-func (m *Monitor) Held() int64 { return m.held.Load() }
+func (m *Monitor) Held() int64 { return m.table.Held() }
 
 // Returns is how often a conversation that was not in memory came back: from its checkpoint, and from the log, which costs more.
 func (m *Monitor) Returns() (resumed, rebuilt uint64) { return m.resumes.Load(), m.rebuilds.Load() }

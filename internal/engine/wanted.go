@@ -16,8 +16,6 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-type wantsKey struct{}
-
 // wanted is what a command in a box wants, of whose ticket we know.
 type wanted struct {
 	event.Wanted
@@ -37,11 +35,11 @@ const (
 var ErrWanted = confined.ErrWanted
 
 // Want is how a command in a box asks for something outside it: by the ticket it runs with. What comes back is the call that Decide
-// is asked about, and with which context. A question that nobody waits for any more, about something else that the session's box
+// is asked about, and the option to ask with. A question that nobody waits for any more, about something else that the session's box
 // wanted, is withdrawn.
-func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted, adds *Adds) (context.Context, Ref, tool.Call, error) {
-	fail := func(err error) (context.Context, Ref, tool.Call, error) {
-		return ctx, Ref{}, tool.Call{}, fmt.Errorf("want: %w", err)
+func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted, adds *Adds) (DecideOption, Ref, tool.Call, error) {
+	fail := func(err error) (DecideOption, Ref, tool.Call, error) {
+		return nil, Ref{}, tool.Call{}, fmt.Errorf("want: %w", err)
 	}
 	if err := confined.Check(&w); err != nil {
 		return fail(err)
@@ -61,7 +59,8 @@ func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted, adds 
 	if err := m.forgetWanted(ctx, ref, &call); err != nil {
 		return fail(err)
 	}
-	return context.WithValue(ctx, wantsKey{}, &wanted{Wanted: w, ticket: given.Ticket, adds: adds.orderedBy(&given)}), ref, call, nil
+	wants := &wanted{Wanted: w, ticket: given.Ticket, adds: adds.orderedBy(&given)}
+	return func(p proposal) proposal { p.wants = wants; return p }, ref, call, nil
 }
 
 // forgetWanted withdraws questions of a box that nobody waits for, but for the one about this very call.
@@ -69,7 +68,7 @@ func (m *Monitor) forgetWanted(ctx context.Context, ref Ref, but *tool.Call) err
 	var old []string
 	same := but.Digest()
 	err := m.with(ctx, ref, func(s *sessionEntry) error {
-		for _, r := range s.state.Book.Requests() {
+		for _, r := range s.State.Book.Requests() {
 			if confined.Verb(r.Tool) != "" && !confined.Apart(r.Tool, but.Name) && r.State == approval.Pending && r.Digest != same {
 				old = append(old, r.ID)
 			}
@@ -85,7 +84,7 @@ func (m *Monitor) forgetWanted(ctx context.Context, ref Ref, but *tool.Call) err
 // busy reports whether a box asks while another question of its session's boxes is open: a command that asks for many things does
 // not fill anybody's queue.
 func (x *step) busy() bool {
-	return x.wants != nil && slices.ContainsFunc(x.entry.state.Book.Requests(), func(r approval.Request) bool {
+	return x.wants != nil && slices.ContainsFunc(x.entry.State.Book.Requests(), func(r approval.Request) bool {
 		return confined.Verb(r.Tool) != "" && !confined.Apart(r.Tool, confined.Tool(&x.wants.Wanted)) &&
 			r.State == approval.Pending && x.now < r.Expires
 	})

@@ -103,8 +103,8 @@ func (m *Monitor) utterancesOf(ctx context.Context, name string, depth int) ([]u
 	var parent string
 	var at uint64
 	err := m.with(ctx, Ref{Session: name}, func(s *sessionEntry) (err error) {
-		parent, at = s.state.Parent, s.state.Version
-		own, err = m.readWords(ctx, s, latest(s.state.Words, maxWords))
+		parent, at = s.State.Parent, s.State.Version
+		own, err = m.readWords(ctx, s, latest(s.State.Words, maxWords))
 		return err
 	})
 	if err != nil {
@@ -128,10 +128,10 @@ func (m *Monitor) readWords(ctx context.Context, s *sessionEntry, at []session.W
 	for _, w := range at {
 		u, known := s.spoken[w.Seq]
 		if !known {
-			if err := m.write(ctx, s, nil); err != nil { // it may wait itself
+			if err := m.table.Write(ctx, s.Entry); err != nil { // it may wait itself
 				return nil, err
 			}
-			c, err := m.wordText(ctx, s.name, w.Seq)
+			c, err := m.wordText(ctx, s.Name, w.Seq)
 			if err != nil {
 				return nil, fmt.Errorf("read what the user said: %w", err)
 			}
@@ -153,7 +153,7 @@ func (s *sessionEntry) keepWord(seq uint64, u utterance) {
 		s.spoken = map[uint64]utterance{}
 	}
 	if len(s.spoken) >= 2*maxWords {
-		kept := latest(s.state.Words, maxWords)
+		kept := latest(s.State.Words, maxWords)
 		maps.DeleteFunc(s.spoken, func(seq uint64, _ utterance) bool {
 			return !slices.ContainsFunc(kept, func(w session.Word) bool { return w.Seq == seq })
 		})
@@ -220,10 +220,10 @@ func (m *Monitor) loadFacts(ctx context.Context, s *sessionEntry, b *session.Tai
 	c.Servers(m.spoken.Load())
 	c.Until(ctx.Done())
 	s.facts = facts.Call{Of: c, Name: in.Tool, Args: in.Args}
-	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
+	if s.State.Forked() && b.Mark.Level > s.State.Mark().Level { // what another branch read did not come in here
 		s.facts.Unargued, s.facts.Inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared
 	}
-	if s.state.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted && !b.Unheard {
+	if s.State.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted && !b.Unheard {
 		// Who configured the door works here, and nothing came in that they do not vouch for: what nobody
 		// else can have named is theirs. From the first such text on, what nobody heard counts for nothing.
 		s.facts.Unargued, s.facts.Inside, s.facts.UserUnheard = true, true, true

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/store"
 )
 
@@ -250,7 +251,7 @@ func (m *management) answerApprovals(ctx context.Context, in *struct {
 	}
 	v := engine.Vote{Session: list[0].Session, IDs: in.Body.IDs, By: by(ctx), Via: via, Reason: in.Body.Reason}
 	if v.Approve = in.Body.Decision == "approve"; v.Approve {
-		if err := engine.Together(list); err != nil {
+		if err := question.Together(list); err != nil {
 			return answerDone{}, err
 		}
 	}

@@ -155,14 +155,14 @@ type boxAnswer struct {
 
 // askBox has it decided whether a command in a box may have something outside it. It decides nothing itself.
 func (m *management) askBox(ctx context.Context, in *askInput) (boxAnswer, error) {
-	asks, ref, call, err := m.monitor.Want(ctx, in.Body.Ticket, in.Body.Wants, in.adds())
+	wants, ref, call, err := m.monitor.Want(ctx, in.Body.Ticket, in.Body.Wants, in.adds())
 	if errors.Is(err, engine.ErrWanted) {
 		return boxAnswer{}, badRequest(err.Error())
 	}
 	if err != nil {
 		return boxAnswer{}, err
 	}
-	v, err := m.waiter.Decide(asks, ref, call, time.Duration(in.Body.Wait)*time.Second)
+	v, err := m.waiter.Decide(ctx, ref, call, time.Duration(in.Body.Wait)*time.Second, wants)
 	if err != nil {
 		return boxAnswer{}, err
 	}

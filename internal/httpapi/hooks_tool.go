@@ -120,14 +120,15 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 
 // judged is what becomes of a call that no plugin blocks. Changed are the parameters that one wants instead; nil: none does.
 func (a *API) judged(ctx context.Context, call tool.Call, changed strictjson.Value, c *hook.Context) (any, error) {
-	ctx, whole, err := a.expand(ctx, &call, c)
+	kept, err := a.expand(ctx, &call, c)
 	if err != nil {
 		return toolCallAnswer{reason: "The call did not run: " + err.Error() + "."}.wire(), nil //nolint:nilerr // it is the answer
 	}
+	whole := len(kept) > 0
 	if whole {
 		changed = strictjson.Value(call.Args)
 	}
-	v, inDialog, err := a.decide(ctx, call, c)
+	v, inDialog, err := a.decide(ctx, call, c, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -157,19 +158,21 @@ func (a *API) judged(ctx context.Context, call tool.Call, changed strictjson.Val
 
 // decide asks the monitor. A held call is handed to the host's own dialog where there is one
 // and no proof is wanted, which a dialog cannot bring; else it may wait.
-func (a *API) decide(ctx context.Context, call tool.Call, c *hook.Context) (v engine.Verdict, inDialog bool, err error) {
-	ctx = engine.In(ctx, c.WorkspaceDir)
+func (a *API) decide(
+	ctx context.Context, call tool.Call, c *hook.Context, kept []engine.Kept,
+) (v engine.Verdict, inDialog bool, err error) {
+	how := []engine.DecideOption{engine.In(c.WorkspaceDir), engine.Carrying(kept)}
 	switch {
 	case c.Boxes && c.Brokers:
-		ctx = engine.Brokers(ctx, c.WorkspaceDir)
+		how = append(how, engine.Brokers(c.WorkspaceDir))
 	case c.Boxes:
-		ctx = engine.Boxes(ctx, c.WorkspaceDir)
+		how = append(how, engine.Boxes(c.WorkspaceDir))
 	}
 	if c.Dialog != "" && a.wants() == "" && !a.ruled {
-		v, err = a.monitor.DecideInDialog(ctx, refOf(c), call, c.Dialog)
+		v, err = a.monitor.Decide(ctx, refOf(c), call, append(how, engine.InDialog(c.Dialog))...)
 		return v, err == nil, err
 	}
-	v, err = a.waiter.Decide(ctx, refOf(c), call, time.Duration(max(0, c.Wait))*time.Second)
+	v, err = a.waiter.Decide(ctx, refOf(c), call, time.Duration(max(0, c.Wait))*time.Second, how...)
 	return v, false, err
 }
 

@@ -69,21 +69,21 @@ func (a *API) ownTool(ctx context.Context, call tool.Call, c *hook.Context) (*to
 	return &toolCallAnswer{reason: answer.Text, note: n}, nil
 }
 
-// expand puts into a call what its handles stand for, and says so with the context of Decide.
-func (a *API) expand(ctx context.Context, call *tool.Call, c *hook.Context) (context.Context, bool, error) {
+// expand puts into a call what its handles stand for, and returns that; nil: nothing.
+func (a *API) expand(ctx context.Context, call *tool.Call, c *hook.Context) ([]engine.Kept, error) {
 	more, kept, err := a.kept.Expand(refOf(c).Session, *call)
 	if err != nil || len(kept) == 0 {
-		return ctx, false, err
+		return nil, err
 	}
 	ok, err := a.proven(ctx, refOf(c))
 	if err == nil && !ok {
 		err = errOthers
 	}
 	if err != nil {
-		return ctx, false, err
+		return nil, err
 	}
 	*call = more
-	return engine.Carrying(ctx, kept), true, nil
+	return kept, nil
 }
 
 // blockText are the words of a result that a model reads: of blocks of text their text, else all of it. Claude Code puts the names of

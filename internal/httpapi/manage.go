@@ -119,7 +119,7 @@ func schemaName(t reflect.Type, hint string) string {
 		t = t.Elem()
 	}
 	pkg := path.Base(t.PkgPath())
-	if t.Name() == "" || pkg == "httpapi" || pkg == "engine" {
+	if t.Name() == "" || pkg == "httpapi" || pkg == "engine" || pkg == "question" || pkg == "explain" {
 		return name
 	}
 	return strings.ToUpper(pkg[:1]) + pkg[1:] + name

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/explain"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -132,7 +133,7 @@ func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, e
 
 // explained is the answer at the asked level, and the mode at every one.
 type explained struct {
-	engine.Explanation
+	explain.Explanation
 	Levels   map[string]string `json:"levels"`
 	Verifier any               `json:"verifier,omitempty" doc:"whether the external verifier is asked too, and why"`
 	Task     *engine.TaskView  `json:"task,omitempty" doc:"constraints of the session's task, where a session is given"`
@@ -154,9 +155,9 @@ func (m *management) explainTool(ctx context.Context, in *struct {
 		args = []byte(in.Args)
 	}
 	set := m.monitor.Policy().For(in.Agent)
-	x := explained{Explanation: engine.Explain(set, in.Tool, level, args), Levels: map[string]string{}}
+	x := explained{Explanation: explain.Tool(set, in.Tool, level, args), Levels: map[string]string{}}
 	for _, l := range trust.Levels() {
-		x.Levels[l.String()] = engine.Explain(set, in.Tool, l, args).Mode
+		x.Levels[l.String()] = explain.Tool(set, in.Tool, l, args).Mode
 	}
 	if m.covered != nil {
 		x.Verifier = m.covered(in.Agent, in.Tool)
@@ -206,7 +207,7 @@ func (m *management) explainMatrix(_ context.Context, in *struct {
 func matrixLine(set *policy.Set, name string) matrixRow {
 	r := matrixRow{Tool: name, Modes: map[string]string{}}
 	for _, l := range trust.Levels() {
-		x := engine.Explain(set, name, l, nil)
+		x := explain.Tool(set, name, l, nil)
 		r.Modes[l.String()], r.Response = x.Mode, x.Response.String()
 	}
 	return r

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/uuid"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/graph"
+	"github.com/tidemark/tidemark/internal/question"
 )
 
 // Problem is an error as the client sees it (RFC 9457). Nothing but what is in it
@@ -101,7 +102,7 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 		return badRequest("sessionKey, branch and runId: a session must be named, and no name may be longer than 512 bytes")
 	case errors.Is(err, engine.ErrProof):
 		return newProblem(http.StatusForbidden, "proof-required", err.Error())
-	case errors.Is(err, engine.ErrApart):
+	case errors.Is(err, question.ErrApart):
 		return newProblem(http.StatusConflict, "one-by-one", err.Error())
 	case errors.Is(err, approval.ErrUsage):
 		return badRequest(err.Error())

@@ -1,6 +1,6 @@
 // Package question is the one text a person reads before they answer: what would happen, the call whole, what is missing and
 // where it comes from, what they asked for, and what a yes opens. Terminal, page, chat, refusal and replay show these lines
-// and make none of their own. It is pure.
+// and make none of their own. The Index finds questions that are open, and knows who waits for their answers. It is pure.
 //
 // Invariants:
 //   - no line of a call, a title or a name that others chose stands where a line of ours could stand;

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/trust"
+	"pgregory.net/rapid"
 )
 
 // bill is a payment to an account that a letter names.

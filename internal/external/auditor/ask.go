@@ -11,7 +11,6 @@ import (
 
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/backoff"
-	"github.com/tidemark/tidemark/internal/engine"
 )
 
 // request is one thing to ask the model.
@@ -78,7 +77,7 @@ func (c *Client) answer(ctx context.Context, session string, r *request) (text s
 	if text, ok := c.remembered(key); ok {
 		return text, true, nil
 	}
-	if !c.spend(ctx, session) {
+	if !c.spend(session) {
 		return "", false, ErrBudget
 	}
 	text, err = c.flights.do(ctx, key, r.limit(), func(ctx context.Context) (string, error) { return c.fetch(ctx, key, r) })
@@ -90,10 +89,14 @@ func (c *Client) remembered(key string) (string, bool) {
 	return a.text, ok && c.o.Now().Before(a.until)
 }
 
-// spend takes one audit off the session's budget. What the log tells of others counts, whichever server asked.
-func (c *Client) spend(ctx context.Context, session string) (ok bool) {
+// Audited implements engine.Audited: what the log tells of others counts, whichever server asked.
+func (c *Client) Audited(session string, before int) {
+	c.budget.edit(session, func(used *int) { *used = max(*used, before) })
+}
+
+// spend takes one audit off the session's budget.
+func (c *Client) spend(session string) (ok bool) {
 	c.budget.edit(session, func(used *int) {
-		*used = max(*used, engine.Audits(ctx))
 		if ok = *used < c.o.PerSession; ok {
 			*used++
 		}

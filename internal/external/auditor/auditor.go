@@ -33,6 +33,7 @@ import (
 var (
 	_ engine.Auditor    = (*Client)(nil)
 	_ engine.ActAuditor = (*Client)(nil)
+	_ engine.Audited    = (*Client)(nil)
 )
 
 var (

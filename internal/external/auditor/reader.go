@@ -42,7 +42,7 @@ func (c *Client) Prepare(session string, r intent.Request) {
 	}
 	q := c.contract(session, &r)
 	key := q.key(c.o.Model)
-	if _, known := c.contracts.get(key); known || c.flights.flying(key) || !c.spend(context.Background(), session) {
+	if _, known := c.contracts.get(key); known || c.flights.flying(key) || !c.spend(session) {
 		return
 	}
 	// Nobody leaves it, so it goes on to its own end. An error is found when it is wanted.
@@ -104,7 +104,7 @@ func (c *Client) contractText(ctx context.Context, session string, q *request, w
 	if !waits {
 		return "", engine.ErrLate
 	}
-	if !c.flights.flying(key) && !c.spend(ctx, session) {
+	if !c.flights.flying(key) && !c.spend(session) {
 		return "", ErrBudget
 	}
 	wait := max(0, c.o.ContractWait-intent.Waited(ctx))

@@ -15,6 +15,7 @@ import (
 var (
 	_ engine.Reader     = (*Readers)(nil)
 	_ engine.ActAuditor = (*Readers)(nil)
+	_ engine.Audited    = (*Readers)(nil)
 )
 
 // errNobody is the answer where no model reads for a session.
@@ -85,6 +86,13 @@ func (r *Readers) Definition(d tool.Definition) *tool.Reading {
 		return nil
 	}
 	return r.Main.Definition(d)
+}
+
+// Audited implements engine.Audited.
+func (r *Readers) Audited(session string, before int) {
+	if c := r.of(session); c != nil {
+		c.Audited(session, before)
+	}
 }
 
 // AuditAct implements engine.ActAuditor.

@@ -62,13 +62,15 @@ func (d *Desk) Hold(ctx context.Context, o engine.Observation, always bool) (str
 }
 
 // HoldStill is Hold, where the policy wants it so, at a door that cannot put a text into a call: its handles are not passed on.
-func (d *Desk) HoldStill(ctx context.Context, o engine.Observation) (string, trust.Label, error) {
-	return d.hold(ctx, o, false, false)
+func (d *Desk) HoldStill(ctx context.Context, o engine.Observation, how ...engine.RecordOption) (string, trust.Label, error) {
+	return d.hold(ctx, o, false, false, how...)
 }
 
-func (d *Desk) hold(ctx context.Context, o engine.Observation, always, moves bool) (string, trust.Label, error) {
+func (d *Desk) hold(
+	ctx context.Context, o engine.Observation, always, moves bool, how ...engine.RecordOption,
+) (string, trust.Label, error) {
 	if len(o.Result.Content) > maxOne {
-		label, err := d.Monitor.Observe(ctx, o)
+		label, err := d.Monitor.Observe(ctx, o, how...)
 		return "", label, err
 	}
 	size := len(o.Result.Content)
@@ -76,7 +78,7 @@ func (d *Desk) hold(ctx context.Context, o engine.Observation, always, moves boo
 	show := func(k engine.Kept) string {
 		return shown(k.Handle, size, rows, o.Result.Error, d.Reader != nil, moves)
 	}
-	k, label, err := d.Monitor.Hold(ctx, o, always, show)
+	k, label, err := d.Monitor.Hold(ctx, o, always, show, how...)
 	if err != nil || k.IsZero() {
 		return "", label, err
 	}

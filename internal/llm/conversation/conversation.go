@@ -48,10 +48,10 @@ type Caller struct {
 	Keeps Keeping // results are kept from its model; nil: it reads them
 }
 
-// Monitor is what the follower reports to.
+// Monitor is what the follower reports to: all of it again with each request, so that what is written may wait for the next record.
 type Monitor interface {
-	Begin(ctx context.Context, t engine.Turn) (engine.Opening, error)
-	Observe(ctx context.Context, o engine.Observation) (trust.Label, error)
+	Begin(ctx context.Context, t engine.Turn, how ...engine.RecordOption) (engine.Opening, error)
+	Observe(ctx context.Context, o engine.Observation, how ...engine.RecordOption) (trust.Label, error)
 	Taint(ctx context.Context, ref engine.Ref) (trust.Label, error)
 	Open(ctx context.Context, ref engine.Ref) (bool, error)
 	Recall(ctx context.Context, session string, visit func(engine.Recalled)) error

@@ -231,7 +231,7 @@ func (e *entry) begin(ctx context.Context, t engine.Turn) (engine.Opening, error
 		start := e.label
 		t.Start, t.Forked = &start, true
 	}
-	opening, err := e.f.monitor.Begin(ctx, t)
+	opening, err := e.f.monitor.Begin(ctx, t, engine.DeferWrite())
 	if err != nil {
 		return opening, fmt.Errorf("enter conversation: %w", err)
 	}

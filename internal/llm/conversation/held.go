@@ -68,7 +68,7 @@ func (e *entry) answered(ctx context.Context, p *format.Part, c *called) (trust.
 // observe tells of a result, and keeps it from the model where that can be: it must be known by an id when it comes again.
 func (e *entry) observe(ctx context.Context, p *format.Part, o engine.Observation) (label trust.Label, kept bool, err error) {
 	if e.who.Keeps == nil || p.CallID == "" || o.From != "" || o.Declared != nil {
-		label, err = e.f.monitor.Observe(ctx, o)
+		label, err = e.f.monitor.Observe(ctx, o, engine.DeferWrite())
 		return label, false, err
 	}
 	text, label, err := e.who.Keeps.Hold(ctx, o)

@@ -19,7 +19,7 @@ func (e *entry) referred(ctx context.Context, files []string) (trust.Label, erro
 			return l, err
 		}
 		o := engine.Observation{Ref: e.ref, Again: e.who.HostReports, Result: tool.Result{Name: "read", Content: []byte(text)}}
-		got, err := e.f.monitor.Observe(ctx, o)
+		got, err := e.f.monitor.Observe(ctx, o, engine.DeferWrite())
 		if err != nil && !errors.Is(err, engine.ErrSealed) { // too late for the turn's picture, not for the label
 			return l, fmt.Errorf("enter conversation: %w", err)
 		}

@@ -79,7 +79,7 @@ func TestAnAdministratorsResetCountsForWhatStoodThere(t *testing.T) {
 
 func TestNobodySpeaksCommandsWhereProgramsCanSpeakForTheOwner(t *testing.T) {
 	w := newWorld(t)
-	w.follower = conversation.New(w.monitor, conversation.Options{})
+	w.follower = conversation.New(told{w.monitor, w}, conversation.Options{})
 	c := w.chat("a")
 	c.send(user("Summarise https://page.example"))
 	c.runs(fetch, page, "a page")

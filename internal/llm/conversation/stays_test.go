@@ -313,7 +313,7 @@ func TestOnesFloodIsNotAnothersLoss(t *testing.T) {
 
 func TestWhatWasForgottenIsAnybodys(t *testing.T) {
 	w := newWorld(t)
-	w.follower = conversation.New(w.monitor, conversation.Options{Limit: 200})
+	w.follower = conversation.New(told{w.monitor, w}, conversation.Options{Limit: 200})
 	w.read(hostile)
 	w.flood("a", 3<<20)
 	for _, said := range []string{hostile, "Anything at all"} {

@@ -51,7 +51,7 @@ func (w *world) restart() {
 	if w.keeper != nil {
 		o.Key, o.Keeper = []byte("a key of this installation"), w.keeper
 	}
-	w.monitor, w.follower, w.cache = m, conversation.New(m, o), format.NewCache(64)
+	w.monitor, w.follower, w.cache = m, conversation.New(told{m, w}, o), format.NewCache(64)
 }
 
 // message is one entry of a Chat conversation.
@@ -133,7 +133,7 @@ func (c *chat) enter(extra message) *conversation.Visit {
 	if err != nil {
 		c.Fatal(err)
 	}
-	if _, err := c.monitor.Tools(c.Context(), engine.ModelCall{Ref: v.Ref, Iteration: -1}); err != nil {
+	if _, err := c.monitor.Tools(c.Context(), engine.ModelCall{Ref: v.Ref, Iteration: -1}, c.how()...); err != nil {
 		c.Fatal(err)
 	}
 	c.visit = v
@@ -152,7 +152,7 @@ func (c *chat) left(parts ...format.Part) {
 	if err := c.visit.Answered(c.Context(), conversation.Reply{}, parts); err != nil {
 		c.Fatal(err)
 	}
-	_, err := c.monitor.Replied(c.Context(), engine.ModelReply{Ref: c.visit.Ref, Output: c.visit.Output(parts)})
+	_, err := c.monitor.Replied(c.Context(), engine.ModelReply{Ref: c.visit.Ref, Output: c.visit.Output(parts)}, c.how()...)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -173,11 +173,26 @@ func (c *chat) runs(name, args, back string) *conversation.Visit {
 // World is the world itself, past the chat.
 func (w *world) World() *world { return w }
 
-func (w *world) Context() context.Context {
+// how is how the world's clients and its follower have their reports written.
+func (w *world) how() []engine.RecordOption {
 	if w.later {
-		return engine.DeferWrite(w.TB.Context())
+		return []engine.RecordOption{engine.DeferWrite()}
 	}
-	return w.TB.Context()
+	return nil
+}
+
+// told is the monitor as the follower reports to it: at once, where nothing waits.
+type told struct {
+	*engine.Monitor
+	w *world
+}
+
+func (t told) Begin(ctx context.Context, turn engine.Turn, _ ...engine.RecordOption) (engine.Opening, error) {
+	return t.Monitor.Begin(ctx, turn, t.w.how()...)
+}
+
+func (t told) Observe(ctx context.Context, o engine.Observation, _ ...engine.RecordOption) (trust.Label, error) {
+	return t.Monitor.Observe(ctx, o, t.w.how()...)
 }
 
 func (c *chat) decide(id, name, args string) engine.Verdict {

@@ -107,7 +107,9 @@ func (x *exchange) emit(ctx context.Context, res *result) (*string, *problem) {
 			changed, footer = "Tidemark: the answer was held back by the plugin "+r.BlockedBy+". "+r.BlockReason, ""
 		}
 	}
-	ended, err := x.p.o.Monitor.End(ctx, engine.Ending{Ref: x.ref, Content: []byte(changed), Blocked: res.blocked, Reason: res.reason})
+	ended, err := x.p.o.Monitor.End(ctx, engine.Ending{
+		Ref: x.ref, Content: []byte(changed), Blocked: res.blocked, Reason: res.reason,
+	}, engine.DeferWrite())
 	if err := unlessSealed(err); err != nil {
 		return nil, x.p.explain(ctx, err)
 	}

@@ -46,7 +46,7 @@ type exchange struct {
 // ask is the way of a request to a model: read, entered, judged, sent, and its answer
 // judged in turn.
 func (x *exchange) ask() *problem {
-	ctx := engine.DeferWrite(x.r.Context())
+	ctx := x.r.Context()
 	lent, no := x.readBody()
 	defer func() { x.early.breakOff() }()
 	if no != nil {
@@ -231,7 +231,7 @@ func (x *exchange) rename() {
 // finish records the answer before the client can act on its end. What it got is noted
 // even where the answer broke off.
 func (x *exchange) finish(ctx context.Context, o result) error {
-	ctx = engine.DeferWrite(context.WithoutCancel(ctx))
+	ctx = context.WithoutCancel(ctx)
 	x.owe(o)
 	if x.visit == nil {
 		x.p.o.Follower.Fetched(x.who.tenant, o.Parts)
@@ -259,7 +259,7 @@ func (x *exchange) noted(ctx context.Context, o result, released []string) error
 	_, err := x.p.o.Monitor.Replied(ctx, engine.ModelReply{
 		Ref: x.ref, Iteration: x.iteration, Model: model, Calls: released, Output: x.visit.Output(o.Parts),
 		LatencyMs: x.p.o.Now().Sub(x.sent).Milliseconds(), TokensIn: o.TokensIn, TokensOut: o.TokensOut,
-	})
+	}, engine.DeferWrite())
 	if err := unlessSealed(err); err != nil {
 		return err
 	}
@@ -267,7 +267,8 @@ func (x *exchange) noted(ctx context.Context, o result, released []string) error
 		return err
 	}
 	if len(released) == 0 && o.Complete && !o.ended && !x.hostReports { // a host that tells of its turns ends them too
-		_, err = x.p.o.Monitor.End(ctx, engine.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason})
+		e := engine.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason}
+		_, err = x.p.o.Monitor.End(ctx, e, engine.DeferWrite())
 	}
 	return unlessSealed(err)
 }

@@ -210,7 +210,7 @@ func (x *exchange) layer(ctx context.Context) (engine.Layer, error) {
 			call.Definitions = append(call.Definitions, definition(known, t))
 		}
 	}
-	layer, err := m.Tools(ctx, call)
+	layer, err := m.Tools(ctx, call, engine.DeferWrite())
 	if err != nil {
 		return layer, err
 	}

@@ -62,7 +62,7 @@ func (x *exchange) looked(ctx context.Context) error {
 		known, _ := x.visit.CallName(name, nil)
 		worst := trust.Untrusted // nobody here sees it
 		o := engine.Observation{Ref: x.ref, Result: tool.Result{Name: known}, Declared: &worst}
-		if _, err := x.p.o.Monitor.Observe(ctx, o); unlessSealed(err) != nil {
+		if _, err := x.p.o.Monitor.Observe(ctx, o, engine.DeferWrite()); unlessSealed(err) != nil {
 			return err
 		}
 		x.argued = true

@@ -93,7 +93,7 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (release.Ruling, err
 // decide asks the monitor. A host that asks about the call again waits for the owner then.
 func (x *exchange) decide(ctx context.Context, call tool.Call) (engine.Verdict, error) {
 	if x.asksAgain {
-		return x.p.o.Monitor.DecideGated(ctx, x.ref, call)
+		return x.p.o.Monitor.Decide(ctx, x.ref, call, engine.Gated())
 	}
 	return x.p.waiter.Decide(ctx, x.ref, call, x.p.o.Wait)
 }
@@ -142,7 +142,7 @@ func (j *judge) Observe(ctx context.Context, name, id string, content []byte) er
 		name, _ = x.visit.CallName(name, nil)
 	}
 	brought := engine.Observation{Ref: x.ref, Result: tool.Result{CallID: id, Name: name, Content: content}}
-	label, err := x.p.o.Monitor.Observe(ctx, brought)
+	label, err := x.p.o.Monitor.Observe(ctx, brought, engine.DeferWrite())
 	x.argued = x.argued || label.Level < trust.Owner
 	return unlessSealed(err)
 }

@@ -137,7 +137,7 @@ func (keeping) Tools() []string { return []string{handles.ExtractTool, handles.S
 
 // Hold implements conversation.Keeping.
 func (k keeping) Hold(ctx context.Context, o engine.Observation) (string, trust.Label, error) {
-	return k.x.p.o.Desk.HoldStill(ctx, o)
+	return k.x.p.o.Desk.HoldStill(ctx, o, engine.DeferWrite())
 }
 
 // Answer implements conversation.Keeping. A model that is asked with the client's own key is lent it for as long.
@@ -150,7 +150,7 @@ func (k keeping) Answer(ctx context.Context, o engine.Observation) (string, erro
 	}
 	o.Result.Content, o.Result.Error = []byte(a.Text), a.Failed
 	// The words are ours, or the desk has recorded what came out: of the call itself nothing more came in.
-	_, _, err = k.x.p.o.Monitor.Hold(ctx, o, true, func(engine.Kept) string { return a.Text })
+	_, _, err = k.x.p.o.Monitor.Hold(ctx, o, true, func(engine.Kept) string { return a.Text }, engine.DeferWrite())
 	return a.Text, unlessSealed(err)
 }
 

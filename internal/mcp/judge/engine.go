@@ -97,7 +97,7 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 		ctx, done = e.waits.begin(ctx, waitKey(a.Place, named))
 		defer done()
 	}
-	v, err := e.verdict(engine.Carrying(ctx, kept), &a)
+	v, err := e.verdict(ctx, &a, kept)
 	if err != nil {
 		return Ruling{}, err
 	}
@@ -120,14 +120,15 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 }
 
 // verdict asks the monitor. What comes back of the call is shown here, so that it may be written a moment later.
-func (e *Engine) verdict(ctx context.Context, a *Ask) (engine.Verdict, error) {
+func (e *Engine) verdict(ctx context.Context, a *Ask, kept []engine.Kept) (engine.Verdict, error) {
+	how := []engine.DecideOption{engine.Carrying(kept)}
 	if a.Gated {
-		return e.Monitor.DecideGated(ctx, a.Place.ref(), a.Call)
+		return e.Monitor.Decide(ctx, a.Place.ref(), a.Call, append(how, engine.Gated())...)
 	}
 	if e.Soon != nil {
-		ctx = engine.ResultMayLag(ctx)
+		how = append(how, engine.ResultMayLag())
 	}
-	return e.Waiter.Decide(ctx, a.Place.ref(), a.Call, a.Patience)
+	return e.Waiter.Decide(ctx, a.Place.ref(), a.Call, a.Patience, how...)
 }
 
 // held is a question for the person in front of the client. Where approving takes a proof, or the

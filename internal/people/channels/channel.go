@@ -25,6 +25,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/backoff"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -139,7 +140,7 @@ func (d *delivery) note(text string) {
 // noteOf is what is to be said of a question that is open.
 func noteOf(q *engine.Question) string {
 	if q.Abandoned {
-		return "Nobody waits: " + engine.NobodyWaits + "."
+		return "Nobody waits: " + question.NobodyWaits + "."
 	}
 	return ""
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/channels"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -119,7 +119,7 @@ func TestAMessageSaysThatNobodyWaits(t *testing.T) {
 		done()
 		w.ring()
 		w.telegram.Until("the mark", func() bool {
-			return strings.HasSuffix(w.telegram.Message(1).Text, "\n\nNobody waits: "+engine.NobodyWaits+".")
+			return strings.HasSuffix(w.telegram.Message(1).Text, "\n\nNobody waits: "+question.NobodyWaits+".")
 		})
 	}
 	now := w.telegram.Message(1)

@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/question"
 )
 
 // seen is the hash of what a card shows: an answer counts for that and nothing else.
@@ -134,7 +135,7 @@ func abandoned(q *engine.Question, whole bool) h.Part {
 	if !q.Abandoned || !whole {
 		return h.List(nil)
 	}
-	return h.El("p", h.Class("quiet"), h.El("strong", h.T("Nobody waits: ")), h.T(engine.NobodyWaits+"."))
+	return h.El("p", h.Class("quiet"), h.El("strong", h.T("Nobody waits: ")), h.T(question.NobodyWaits+"."))
 }
 
 // keysOf says which answers a single key may give: a yes only to what may be approved with others (Question.Apart). The rest

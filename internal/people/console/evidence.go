@@ -276,5 +276,5 @@ func value(v event.Shown) h.HTML {
 
 // beside is where a value comes from and what it could be taken for, as every surface says it.
 func beside(v event.Shown) string {
-	return strings.TrimPrefix(engine.EvidenceLine(v), engine.EvidenceLine(event.Shown{Path: v.Path, Value: v.Value, Why: v.Why}))
+	return strings.TrimPrefix(question.EvidenceLine(v), question.EvidenceLine(event.Shown{Path: v.Path, Value: v.Value, Why: v.Why}))
 }

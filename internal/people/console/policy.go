@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	h "github.com/tidemark/tidemark/internal/base/html"
-	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/explain"
 	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -64,7 +64,7 @@ func (c *Console) matrix(v *visit) h.HTML {
 		}
 		cells := h.List{h.El("th", h.A("scope", "row"), foreign(name))}
 		for _, l := range trust.Levels() {
-			x := engine.Explain(set, name, l, nil)
+			x := explain.Tool(set, name, l, nil)
 			to := url.Values{"tool": {name}, "level": {l.String()}, "show": {"levels"}}
 			word := x.Word()
 			class := map[string]string{"allow": "allow-word", "confirm": "confirm-word", "restrict": "deny-word"}[x.Mode]
@@ -87,7 +87,7 @@ func (c *Console) why(q url.Values) h.Part {
 	if err != nil || q.Get("tool") == "" {
 		return h.List(nil)
 	}
-	x := engine.Explain(c.monitor.Policy(), q.Get("tool"), level, nil)
+	x := explain.Tool(c.monitor.Policy(), q.Get("tool"), level, nil)
 	lines := h.List{h.Class("evidence rules")}
 	for _, r := range x.Reasons {
 		lines = append(lines, row(r.Rule, "", foreign(r.Text)))

@@ -11,6 +11,7 @@ import (
 	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/question"
 )
 
 // A few questions of one conversation may be answered at once (decision 42): every one is shown whole first, and where
@@ -31,7 +32,7 @@ func tick(q *engine.Question, whole bool) h.Part {
 func severalForm() h.HTML {
 	return h.El("form", h.A("id", "several"), h.A("method", "get"), h.A("action", severalPath), h.El("p",
 		h.El("button", h.T("Answer those ticked together…")), h.El("span", h.Class("quiet"),
-			h.T(fmt.Sprintf(" At most %d of one conversation. You see each of them whole first.", engine.MaxTogether)))))
+			h.T(fmt.Sprintf(" At most %d of one conversation. You see each of them whole first.", question.MaxTogether)))))
 }
 
 // several are the questions a form or an address names, in the order in which they are signed.
@@ -41,8 +42,8 @@ func (c *Console) several(ctx context.Context, ids []string) ([]engine.Question,
 	if len(ids) == 0 {
 		return nil, say(http.StatusBadRequest, "No question was ticked. Tick those that you want to answer together.")
 	}
-	if len(ids) > engine.MaxTogether {
-		return nil, say(http.StatusConflict, "At most %d questions are answered together.", engine.MaxTogether)
+	if len(ids) > question.MaxTogether {
+		return nil, say(http.StatusConflict, "At most %d questions are answered together.", question.MaxTogether)
 	}
 	list := make([]engine.Question, len(ids))
 	for i, id := range ids {
@@ -52,7 +53,7 @@ func (c *Console) several(ctx context.Context, ids []string) ([]engine.Question,
 		}
 		list[i] = q
 	}
-	return list, engine.Together(list)
+	return list, question.Together(list)
 }
 
 func (c *Console) severalPage(v *visit) {

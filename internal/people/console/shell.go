@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/sight"
+	"github.com/tidemark/tidemark/internal/question"
 )
 
 // tab is one place in the navigation.
@@ -217,7 +218,7 @@ func (c *Console) explain(ctx context.Context, err error) (status int, text stri
 		return http.StatusForbidden, "Not done: " + err.Error() + "."
 	case errors.As(err, &answer):
 		return http.StatusConflict, "Nothing was approved: " + answer.Err.Error() + "."
-	case errors.Is(err, engine.ErrApart):
+	case errors.Is(err, question.ErrApart):
 		return http.StatusConflict, "Nothing was approved: " + err.Error() + "."
 	case errors.Is(err, engine.ErrNotFound):
 		return http.StatusNotFound, "There is no such thing here, or it ended long ago."

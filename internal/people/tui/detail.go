@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/text"
-	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/question"
 )
 
@@ -42,7 +41,7 @@ func (m *screen) question(a ask, width int) []string {
 }
 
 // paragraph is one of the question's, as everybody reads it; the call is shown with nothing folded where that is wanted.
-func (m *screen) paragraph(a ask, l engine.Line, width int) []string {
+func (m *screen) paragraph(a ask, l question.Line, width int) []string {
 	body := l.Text
 	switch {
 	case l.Name == "":

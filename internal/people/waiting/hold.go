@@ -9,6 +9,7 @@ package waiting
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	waits "github.com/tidemark/tidemark/internal/base/patience"
@@ -33,9 +34,11 @@ func New(m *engine.Monitor, log *notify.Store) *Waiter { return &Waiter{m, log} 
 // Decide asks the monitor about a call and, where it is held, waits until the question
 // is answered, expires, or the caller's patience ends; an answered call is decided again
 // and then runs or does not. While it waits it costs a timer.
-func (w *Waiter) Decide(ctx context.Context, ref engine.Ref, call tool.Call, patience time.Duration) (engine.Verdict, error) {
+func (w *Waiter) Decide(
+	ctx context.Context, ref engine.Ref, call tool.Call, patience time.Duration, how ...engine.DecideOption,
+) (engine.Verdict, error) {
 	if patience <= 0 {
-		return w.monitor.Decide(ctx, ref, call)
+		return w.monitor.Decide(ctx, ref, call, how...)
 	}
 	deadline := time.Now().Add(min(patience, MaxWait))
 	l := w.log.Listen(ref.Session)
@@ -49,7 +52,7 @@ func (w *Waiter) Decide(ctx context.Context, ref engine.Ref, call tool.Call, pat
 		if waited == "" {                // only the wait is given up: of half a decision nobody would know its question
 			deciding = context.WithoutCancel(ctx)
 		}
-		v, err := w.monitor.DecideAgain(deciding, ref, call, waited)
+		v, err := w.monitor.Decide(deciding, ref, call, append(slices.Clip(how), engine.After(waited))...)
 		if err != nil || v.Held == nil {
 			return v, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/approval"
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -300,7 +301,7 @@ func TestAQuestionNobodyWaitsForIsMarked(t *testing.T) {
 			if err != nil || now.Abandoned != want || list[0].Abandoned != want || v.Questions[0].Abandoned != want {
 				t.Errorf("marked %t, %t and %t, %v; want %t", now.Abandoned, list[0].Abandoned, v.Questions[0].Abandoned, err, want)
 			}
-			if said := strings.Contains(now.Text(), "Nobody waits: "+engine.NobodyWaits); said != want {
+			if said := strings.Contains(now.Text(), "Nobody waits: "+question.NobodyWaits); said != want {
 				t.Errorf("its text is %q", now.Text())
 			}
 		}

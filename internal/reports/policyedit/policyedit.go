@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
-	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/explain"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -85,7 +85,7 @@ func stale(set *policy.Set, s *report.Suggestion) string {
 // asks reports whether calls of the tool are asked about by the rule, at some level.
 func asks(set *policy.Set, s *report.Suggestion) bool {
 	for _, level := range trust.Levels() {
-		if x := engine.Explain(set, s.Tool, level, nil); x.Mode == "confirm" && x.Rule == s.Rule {
+		if x := explain.Tool(set, s.Tool, level, nil); x.Mode == "confirm" && x.Rule == s.Rule {
 			return true
 		}
 	}

@@ -183,16 +183,17 @@ func (p *player) call(ctx context.Context, c *Call) error {
 	}
 	p.asked = c
 	exact := tool.Call{ID: fmt.Sprintf("call-%d", len(p.out)), Name: c.Tool, Args: c.Args}
+	var how []engine.DecideOption
 	if p.run.hasShell() {
-		ctx = engine.Boxes(ctx, "")
+		how = append(how, engine.Boxes(""))
 	}
-	v, err := p.monitor.Decide(ctx, p.ref(), exact)
+	v, err := p.monitor.Decide(ctx, p.ref(), exact, how...)
 	if err != nil {
 		return err
 	}
 	p.out = append(p.out, decisionOf(p.run.ID, len(p.out), c, &v))
 	if v.Held != nil {
-		if v, err = p.answer(ctx, exact, &v, p.person.says(c)); err != nil {
+		if v, err = p.answer(ctx, exact, &v, p.person.says(c), how); err != nil {
 			return err
 		}
 	}
@@ -233,7 +234,9 @@ func (o *Person) says(c *Call) Answer {
 }
 
 // answer votes on a held call and, after a yes, makes the very same call again.
-func (p *player) answer(ctx context.Context, exact tool.Call, held *engine.Verdict, said Answer) (engine.Verdict, error) {
+func (p *player) answer(
+	ctx context.Context, exact tool.Call, held *engine.Verdict, said Answer, how []engine.DecideOption,
+) (engine.Verdict, error) {
 	yes := said == Yes || said == Task
 	vote := engine.Vote{Session: theSession, IDs: []string{held.Held.ID}, Approve: yes, By: "owner", Via: "replay"}
 	vote.Task = said == Task && held.Held.Task != "" && held.Held.People < 2
@@ -257,7 +260,7 @@ func (p *player) answer(ctx context.Context, exact tool.Call, held *engine.Verdi
 	if err := p.start(); err != nil {
 		return engine.Verdict{}, err
 	}
-	v, err := p.monitor.Decide(ctx, p.ref(), exact)
+	v, err := p.monitor.Decide(ctx, p.ref(), exact, how...)
 	if err == nil && !v.Allowed() {
 		err = fmt.Errorf("%w: %s by rule %s", errNotLetThrough, v.Effect, v.Rule)
 	}

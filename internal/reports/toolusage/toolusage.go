@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/explain"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/recordsearch"
 	"github.com/tidemark/tidemark/internal/store"
@@ -105,7 +106,7 @@ func Of(ctx context.Context, set *policy.Set, log recordsearch.Log, also Known) 
 	}
 	out := make([]Tool, 0, len(known))
 	for _, t := range known {
-		x := engine.Explain(set, t.Name, trust.Untrusted, []byte("{}"))
+		x := explain.Tool(set, t.Name, trust.Untrusted, []byte("{}"))
 		t.Act, t.Response, t.Because = x.Act, x.Response.String(), x.Why
 		t.Source, t.Sink, t.Caution = x.Source, x.Sink, x.Caution
 		t.Why = toolinfo.Of(tool.Definition{Name: t.Name}).Why
@@ -141,7 +142,7 @@ func (k *Known) describe(ctx context.Context, set *policy.Set, tools map[string]
 
 // defined is what one definition is taken for, and by whose word it only reads.
 func defined(set *policy.Set, l *definitions.Latest, said []engine.GrantView) Definition {
-	x := engine.ExplainCall(set, l.Tool, trust.Untrusted, []byte("{}"), engine.Example{Tools: []tool.Definition{l.Definition}})
+	x := explain.Call(set, l.Tool, trust.Untrusted, []byte("{}"), explain.Example{Tools: []tool.Definition{l.Definition}})
 	out := Definition{
 		By: cmp.Or(l.Server, l.Agent), Hash: mandate.Defined(&l.Definition), Act: x.Act, Why: toolinfo.Of(l.Definition).Why,
 	}

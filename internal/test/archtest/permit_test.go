@@ -50,7 +50,7 @@ func checkPermit(t *tree) []string {
 			checkForged(out, f)
 			eachCall(f, func(fn *ast.FuncDecl, call *ast.CallExpr, method string) {
 				switch method {
-				case "Decide", "DecideGated", "DecideAgain", "DecideInDialog":
+				case "Decide":
 					decides = append(decides, call)
 				case "Redeem", "RedeemBoxed":
 					redeems = true

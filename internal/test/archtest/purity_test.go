@@ -21,7 +21,7 @@ var pure = []string{
 	"intent", "internal/event",
 	"internal/extract", "internal/warrant/...", "internal/contract", "policy", "internal/facts", "internal/session",
 	"internal/checkpoint", "internal/confined", "internal/standing", "internal/labels", "internal/graph",
-	"internal/question", "internal/engine", "internal/store", "internal/draw", "internal/reports/report",
+	"internal/question", "internal/explain", "internal/sessions", "internal/families", "internal/engine", "internal/store", "internal/draw", "internal/reports/report",
 	"internal/reports/timeline", "internal/llm/format/...",
 }
 

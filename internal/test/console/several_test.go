@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/engine"
+	"github.com/tidemark/tidemark/internal/question"
 )
 
 // asksMore has the agent of a session that asks already ask about further mails.
@@ -137,7 +138,7 @@ func TestWhatIsApprovedAlone(t *testing.T) {
 	p.get(together(mail, other)).want(t, http.StatusConflict, "another conversation")
 	p.get(together(mail, mail)).want(t, http.StatusConflict, "named twice")
 	p.get(several).want(t, http.StatusBadRequest, "No question was ticked")
-	many := w.asksMore("s", engine.MaxTogether+1)
+	many := w.asksMore("s", question.MaxTogether+1)
 	p.get(together(many...)).want(t, http.StatusConflict, "At most")
 	for name, c := range map[string]struct {
 		list []engine.Question

@@ -1,11 +1,12 @@
-package engine
+// Package explain says what would happen to a call, for people, without a monitor: no session, no record, no permit. It is pure.
+package explain
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tidemark/tidemark/internal/event"
 	"github.com/tidemark/tidemark/internal/facts"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/policy"
@@ -56,14 +57,14 @@ func (x *Explanation) Word() string {
 	return x.Mode
 }
 
-// Explain asks the policy about a tool at a level, for people. It makes no permit.
-func Explain(set *policy.Set, name string, level trust.Level, args []byte) Explanation {
-	return ExplainCall(set, name, level, args, Example{})
+// Tool asks the policy about a tool at a level, for people. It makes no permit.
+func Tool(set *policy.Set, name string, level trust.Level, args []byte) Explanation {
+	return Call(set, name, level, args, Example{})
 }
 
-// ExplainCall asks about a call in a conversation: with arguments, it says what stands behind
+// Call asks about a call in a conversation: with arguments, it says what stands behind
 // each slot of it. A level below local is one in which something was read that is not told.
-func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x Example) Explanation {
+func Call(set *policy.Set, name string, level trust.Level, args []byte, x Example) Explanation {
 	given := name
 	name = tool.Name(name)
 	in := policy.Input{Tool: name, Taint: level, Levels: 1 << level, Sens: trust.Internal, Tainted: level <= trust.External}
@@ -83,27 +84,13 @@ func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x
 		plain := func(_, value string) string { return value } // whoever asks wrote the values
 		out.Act = facts.Deed().String()
 		w := facts.Found
-		out.Slots, _ = shownValues(w, set, plain)
-		out.Item = itemOf(w, out.Slots)
+		out.Slots, _ = question.Values(w, set, plain)
+		out.Item = question.Item(w, out.Slots)
 	}
 	d := set.Judge(&in)
 	out.Mode, out.Kind, out.Rule, out.Reasons = d.Effect.Mode(), d.Kind, d.Rule, d.Reasons
 	t := set.Traits(name, in.Args)
 	out.Response, out.Why, out.Source, out.Sink, out.Caution = t.Level, t.Rule, t.Source, t.Sink, t.Caution
-	return out
-}
-
-// itemOf is the item that a call was held against, with the slots that it does not hold.
-func itemOf(w *warrant.Warrant, shown []event.Shown) *event.Covering {
-	out := &event.Covering{}
-	if w != nil && w.Item != nil {
-		out.ID, out.Giver, out.Quote = w.Item.ID, w.Item.Giver, w.Item.Quote
-	}
-	for i := range shown {
-		if v := &shown[i]; v.Lacks {
-			out.Missing = append(out.Missing, cmp.Or(v.Path, v.Slot))
-		}
-	}
 	return out
 }
 
