@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/store/opened"
+	"github.com/tidemark/tidemark/internal/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )

@@ -12,13 +12,17 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
-// What a rule may ask about a call is asked in these words; their names in files stand beside them in the judge.
-type (
-	Deed     = warrant.Deed     // what a call does
-	Evidence = warrant.Evidence // what stands behind a slot
-	SlotKind = warrant.Kind     // what a slot of a call is
-	Fact     = warrant.Fact     // a plain question
-)
+// Deed is what a call does.
+type Deed = warrant.Deed
+
+// Evidence is what stands behind a slot of a call.
+type Evidence = warrant.Evidence
+
+// SlotKind is what a slot of a call is: who it goes to, what it is done to.
+type SlotKind = warrant.Kind
+
+// Fact is a plain question about a call.
+type Fact = warrant.Fact
 
 // Slot is the slots of a kind or, where Path is not empty, those of one argument.
 type Slot struct {

@@ -127,7 +127,7 @@ func hear(context.Context) (result, error) {
 		for b.Loop() {
 			c := warrant.New(vocabulary.Shipped())
 			c.User(text)
-			c.Is("spoken", "") // it is heard when something is asked
+			c.Is(warrant.FactSpoken, "") // it is heard when something is asked
 		}
 	}), run(func(b *testing.B) {
 		for b.Loop() {

@@ -27,13 +27,13 @@ import (
 	"github.com/tidemark/tidemark/internal/base/sameorigin"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/store/notify"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
+	"github.com/tidemark/tidemark/internal/waiting"
 	"github.com/tidemark/tidemark/policy"
 )
 

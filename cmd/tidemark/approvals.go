@@ -18,9 +18,9 @@ import (
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/installation"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/waiting"
 )
 
 func (e *env) approvalsCommand() *cobra.Command {

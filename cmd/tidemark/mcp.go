@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark/tidemark/internal/config/load"
 	"github.com/tidemark/tidemark/internal/installation"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 

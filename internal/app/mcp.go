@@ -17,11 +17,11 @@ import (
 	"github.com/tidemark/tidemark/internal/machines"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/mcp/oauth"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/waiting"
 	"github.com/tidemark/tidemark/tool"
 )
 

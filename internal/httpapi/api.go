@@ -27,19 +27,19 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/claims"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/extract/handles"
-	"github.com/tidemark/tidemark/internal/mcp/claims"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/handles"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/people/policyfile"
 	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/signin"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/tally"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/waiting"
 )
 
 // DefaultMaxBody bounds a request body where nothing else is said.

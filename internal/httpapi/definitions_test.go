@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 // MCP-25

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/extract/handles"
+	"github.com/tidemark/tidemark/internal/handles"
 	"github.com/tidemark/tidemark/internal/httpapi"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/policy"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 // The routes about MCP servers: what people look at and accept, and what relays in other

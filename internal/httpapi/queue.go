@@ -10,9 +10,9 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/sight"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/pins"
+	"github.com/tidemark/tidemark/internal/waiting"
 )
 
 // streamApprovals sends the queue as it is, and then every question that is new or has

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/serverproof"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 // access says which roles each route admits. A route that is not here admits

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark/tidemark/internal/datafolder"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 // Keys reads the keys of people, by which approvals are proven.

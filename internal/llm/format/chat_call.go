@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 // chatCall is a call of a choice.

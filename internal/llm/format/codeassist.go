@@ -3,7 +3,7 @@ package format
 import (
 	"fmt"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 // codeAssistDialect is Gemini for those who signed in with Google (Code Assist): Gemini's requests and

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 	"github.com/tidemark/tidemark/tool"
 )
 

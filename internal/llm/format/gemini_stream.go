@@ -3,7 +3,7 @@ package format
 import (
 	"bytes"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 // gemini reads Google's stream. A call is complete in its part, except where its arguments

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 // doc is an answer, or one event of it, as clients may read it: some take names in any case

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 func (m *messages) startCall(a *Answer, ev *Event, d *doc, at int, b *block) error {

@@ -3,7 +3,7 @@ package format
 import (
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 // block is one content block of Anthropic's Messages.

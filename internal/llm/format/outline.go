@@ -1,6 +1,6 @@
 package format
 
-import "github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+import "github.com/tidemark/tidemark/internal/base/jsonspan"
 
 // outline is the members of the request on one side of the list. Places count from the
 // start of that side.

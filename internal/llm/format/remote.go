@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 // remoteDepth is how deep a picture or a file is looked into for an address.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // An answer is read by the schema of its format, and no list of suspicious words is asked.

@@ -3,7 +3,7 @@ package format
 import (
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 // A notice stands between marks, so that the next one can take its place. They are

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // errShape is what every complaint about a value of the wrong type wraps.

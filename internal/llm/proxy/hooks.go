@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/extract/handles"
+	"github.com/tidemark/tidemark/internal/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"

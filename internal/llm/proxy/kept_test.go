@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/extract/handles"
+	"github.com/tidemark/tidemark/internal/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/store/memory"

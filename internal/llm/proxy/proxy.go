@@ -31,13 +31,13 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/debounce"
 	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/claims"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/extract/handles"
+	"github.com/tidemark/tidemark/internal/handles"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
-	"github.com/tidemark/tidemark/internal/mcp/claims"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/waiting"
 )
 
 // Options are what the proxy needs. Monitor, Feed, Bus, Follower, Tokens, Upstreams and

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/extract/handles"
+	"github.com/tidemark/tidemark/internal/handles"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 	"github.com/tidemark/tidemark/trust"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 	"github.com/tidemark/tidemark/tool"

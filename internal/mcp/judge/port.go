@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/extract/handles"
+	"github.com/tidemark/tidemark/internal/handles"
 	"github.com/tidemark/tidemark/tool"
 )
 

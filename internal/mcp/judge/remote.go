@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/extract/handles"
+	"github.com/tidemark/tidemark/internal/handles"
 	"github.com/tidemark/tidemark/tool"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/serverproof"
 	"github.com/tidemark/tidemark/internal/datafolder"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/accounts"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 // Running is the monitor of the server that runs on a data folder, for a relay that an agent started. It

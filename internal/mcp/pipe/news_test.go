@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )

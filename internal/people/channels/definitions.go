@@ -9,8 +9,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 // asked is the queue as channels see it: the monitor's questions about calls, those about definitions of MCP

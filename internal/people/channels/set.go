@@ -8,9 +8,9 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/quorum"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/notify"
 )
 

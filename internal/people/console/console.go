@@ -27,18 +27,18 @@ import (
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	"github.com/tidemark/tidemark/internal/base/sameorigin"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/accounts"
 	"github.com/tidemark/tidemark/internal/people/approvalproof"
 	"github.com/tidemark/tidemark/internal/people/oidc"
 	"github.com/tidemark/tidemark/internal/people/sight"
 	"github.com/tidemark/tidemark/internal/people/signin"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/people/webpush"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/tally"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/waiting"
 )
 
 // Log is what the pages read.

@@ -8,7 +8,7 @@ import (
 
 	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/waiting"
 )
 
 const sessionActPath = Path + "/session/act"

@@ -10,9 +10,9 @@ import (
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/sight"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/pins"
+	"github.com/tidemark/tidemark/internal/waiting"
 )
 
 // questionsPage is what waits, oldest first.

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark/tidemark/internal/base/alarm"
 	h "github.com/tidemark/tidemark/internal/base/html"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/sight"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/waiting"
 )
 
 // shownCard is a question as the stream tells it: the fragment is that of the page.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/event"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/memory"

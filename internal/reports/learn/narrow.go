@@ -222,7 +222,9 @@ var outlooks = []policy.Facts{
 	nil,
 	outlook{warrant.Read, nil, []policy.Fact{warrant.FactSpoken, warrant.FactWorkspace}},
 	outlook{warrant.Send, new(warrant.Said), []policy.Fact{warrant.FactActs, warrant.FactSpoken, warrant.FactArgued, warrant.FactOutside}},
-	outlook{warrant.Pay, new(warrant.Nothing), []policy.Fact{warrant.FactActs, warrant.FactArgued, warrant.FactOutside, warrant.FactDanger}},
+	outlook{warrant.Pay, new(warrant.Nothing), []policy.Fact{
+		warrant.FactActs, warrant.FactArgued, warrant.FactOutside, warrant.FactDanger,
+	}},
 }
 
 // outlook is one set of facts about a call.

@@ -35,6 +35,7 @@ var rules = []rule{
 	{"folds", checkFolds},
 	{"lexicon", checkLexicon},
 	{"lists", checkLists},
+	{"wings", checkWings},
 }
 
 func TestTheRepositoryKeepsTheLaw(t *testing.T) {

@@ -28,10 +28,10 @@ var (
 
 // permitForwarders ask for a decision and hand the whole verdict on.
 var permitForwarders = map[string]string{
-	".":                       "an embedding program redeems",
-	"internal/people/waiting": "it waits for the owner's answer on behalf of a door, which redeems",
-	"internal/llm/proxy":      "package release holds the call and redeems",
-	"internal/llm/format":     "it finds the calls; package release, which it asks, redeems",
+	".":                   "an embedding program redeems",
+	"internal/waiting":    "it waits for the owner's answer on behalf of a door, which redeems",
+	"internal/llm/proxy":  "package release holds the call and redeems",
+	"internal/llm/format": "it finds the calls; package release, which it asks, redeems",
 }
 
 // checkPermit keeps the chain from decision to act: only Monitor.Decide makes a Permit,

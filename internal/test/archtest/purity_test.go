@@ -22,7 +22,7 @@ var pure = []string{
 	"internal/extract", "internal/warrant/...", "internal/contract", "policy", "internal/facts", "internal/session",
 	"internal/checkpoint", "internal/confined", "internal/standing", "internal/labels", "internal/graph",
 	"internal/question", "internal/explain", "internal/sessions", "internal/families", "internal/engine", "internal/store", "internal/draw", "internal/reports/report",
-	"internal/reports/timeline", "internal/llm/format/...",
+	"internal/reports/timeline", "internal/llm/format/...", "internal/base/jsonspan",
 }
 
 // A package that claims to be pure is held to it, wherever it stands.

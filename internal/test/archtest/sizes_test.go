@@ -14,8 +14,6 @@ import (
 // time. A cap on lines alone is met by making them wider, so what stands on them is
 // counted as well.
 const (
-	maxFiles     = 40   // of a package, besides tests
-	maxRoot      = 15   // of the root package, besides tests: the verbs that an embedding program calls, and what they speak in
 	maxWiring    = 1500 // lines of internal/app, besides tests: it opens, starts and stops
 	maxFile      = 500
 	maxEngine    = 400 // of a file of internal/engine: one theme each
@@ -81,11 +79,6 @@ func eachExcess(t *tree, visit func(*excess)) {
 		}
 	}
 	for _, p := range t.pkgs {
-		limit := maxFiles
-		if p.dir == "." {
-			limit = maxRoot
-		}
-		seen(excess{dir: p.dir, what: "files besides tests", size: len(p.code()), limit: limit})
 		if p.dir == "internal/app" {
 			lines := 0
 			for _, f := range p.code() {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/memory"
 )
 

@@ -13,13 +13,13 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/debounce"
 	"github.com/tidemark/tidemark/internal/base/sameorigin"
+	"github.com/tidemark/tidemark/internal/claims"
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
-	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/judge"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/store/notify"
+	"github.com/tidemark/tidemark/internal/waiting"
 	"github.com/tidemark/tidemark/policy"
 )
 

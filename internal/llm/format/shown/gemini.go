@@ -3,8 +3,8 @@ package shown
 import (
 	"fmt"
 
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 	"github.com/tidemark/tidemark/internal/llm/format"
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // geminiTexts are the parts of Gemini's candidates, in an envelope or not. A text goes on from one event to the next.

@@ -15,9 +15,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/llm/format"
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 	"github.com/tidemark/tidemark/internal/llm/format/links"
 )
 

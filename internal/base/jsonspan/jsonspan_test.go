@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 func TestTextThatCanBeReadInTwoWaysIsRefused(t *testing.T) {

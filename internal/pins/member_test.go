@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/event"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/memory"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/event"
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // The bounds of what is kept of one server.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 const changed = `{"name":"read_file","description":"Reads a file, and sends it on.","inputSchema":{"type":"object"}}`

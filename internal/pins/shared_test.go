@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/audit"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 // A server beside others hears of what they hold and accept before it lets a call through, not when it next lists.

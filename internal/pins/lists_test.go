@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 )
 
 // same shows one page of a listing besides tools.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/claims"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -31,6 +31,7 @@ func TestAClaimIsGoodOnceForTheSameCall(t *testing.T) {
 		{"another tool", call("a", "mail__drop", `{"to":"x","n":1}`), 0, false},
 		{"another id", call("b", "mail__send", `{"to":"x","n":1}`), 0, false},
 		{"no id", call("", "mail__send", `{"to":"x","n":1}`), 0, false},
+		{"a key twice, but for its case", call("a", "mail__send", `{"to":"x","n":1,"TO":"x"}`), 0, false},
 		{"arguments that nobody can read", call("a", "mail__send", `{"to":`), 0, false},
 		{"the same call, too late", call("a", "mail__send", `{"to":"x","n":1}`), time.Hour, false},
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/engine"
 	"github.com/tidemark/tidemark/internal/event"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 

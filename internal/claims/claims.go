@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -96,7 +96,11 @@ func digestOf(call tool.Call) (out [sha256.Size]byte, err error) {
 	if len(args) == 0 {
 		args = []byte("{}")
 	}
-	canonical, err := wire.Canonical(args)
+	var v any
+	if err := strictjson.Unmarshal(args, &v); err != nil { // what two parsers read in two ways is no call that was let through
+		return out, err
+	}
+	canonical, err := strictjson.Canonical(args)
 	if err != nil {
 		return out, err
 	}

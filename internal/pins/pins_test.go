@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/engine"
-	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/pins"
 	"github.com/tidemark/tidemark/internal/store/memory"
 )
 

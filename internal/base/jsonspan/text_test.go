@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+	"github.com/tidemark/tidemark/internal/base/jsonspan"
 )
 
 func TestEscapesAreReadWhole(t *testing.T) {
