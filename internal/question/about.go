@@ -47,7 +47,7 @@ func (a About) Of(r approval.Request, now int64) Question {
 	if confined.Verb(r.Tool) != "" {
 		q.Allows = "exactly this, until the command that wants it has ended"
 		if confined.Verb(r.Tool) == confined.Keep {
-			q.Allows = "exactly these files, as they are shown here: one that is another by then is not kept"
+			q.Allows = "exactly these files, as they are shown here. A file that changes meanwhile is not kept"
 		}
 	}
 	if ask, opinion := a.State.Evidence(r.ID); ask != nil {

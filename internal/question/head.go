@@ -89,7 +89,7 @@ func sentence(reason string) string {
 }
 
 // decides is why a file that is written is an order: it is run or followed later.
-const decides = "the file decides what this machine does next"
+const decides = "this file is run or followed later"
 
 // inOrder are the values in the order of the call's arguments: the sum before its currency.
 func (c *Card) inOrder() []event.Shown {

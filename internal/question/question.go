@@ -91,7 +91,7 @@ func (q *Question) Apart() string {
 	case !slices.Contains(sharedActs, q.Act):
 		return "this kind of act is approved one by one"
 	case strings.HasSuffix(q.Rule, ".memory"):
-		return "what it writes is read back as the agent's own"
+		return "the agent reads this file later as its own memory"
 	case len(q.Agreed) > 0:
 		return "it takes several people"
 	}
@@ -112,7 +112,7 @@ func Together(list []Question) error {
 		case seen[q.ID]:
 			why = "it is named twice"
 		case q.Session != list[0].Session || q.Branch != list[0].Branch:
-			why = "it is of another conversation"
+			why = "it belongs to another session"
 		}
 		if why != "" {
 			return fmt.Errorf("%w: %s (%s): %s", ErrApart, q.ID, q.Tool, why)

@@ -29,7 +29,7 @@ func (j *judging) act() (Evidence, string) {
 	r, offer := j.request(), j.assented()
 	switch {
 	case j.w.Deed == Pay && len(j.w.Slots) == 0 && !c.prepared(j.m):
-		return Nothing, "it says nothing of what is paid for, and nothing was put together here"
+		return Nothing, "it does not say what is paid for, and no cart was filled"
 	case j.looks && c.agreed == nil:
 		return Said, "it builds, tests or looks"
 	case j.said.decides != 0 && !c.user.wants(j.said.decides):

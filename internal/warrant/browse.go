@@ -139,7 +139,7 @@ func (j *judging) browses(values []arguments.Leaf) bool {
 		switch l, name := &values[i], strings.ToLower(values[i].Path); {
 		case name == "submit" && l.Text == "true" && j.c.argued && !on.searches && !j.c.user.wants(acting):
 			j.w.raise(Change)
-			j.w.add(Act, l.Path, l.Text, Nothing, "it sends what stands on the page, and I found nothing in your words that is to be sent")
+			j.w.add(Act, l.Path, l.Text, Nothing, "it submits the page, and I could not find that in your words")
 		case putsAt(name) || name == "key":
 			label := on.field(values, i)
 			j.typed(l, label)
@@ -151,13 +151,13 @@ func (j *judging) browses(values []arguments.Leaf) bool {
 		j.w.add(Act, "", j.m.Tool, Said, "nobody but you has said anything")
 	case on.unknown:
 		j.w.raise(Unknown)
-		j.w.add(Act, "", j.m.Tool, Nothing, "no page showed what stands there")
+		j.w.add(Act, "", j.m.Tool, Nothing, "no page has shown this element")
 	case on.promises != 0 && !j.c.user.wants(on.promises):
 		j.w.raise(promised(on.promises))
 		j.w.add(Act, "", j.m.Tool, Nothing, "I could not find what the page calls it in your words")
 	case on.vague:
 		j.w.raise(Change)
-		j.w.add(Act, "", j.m.Tool, Nothing, "not all that the page calls it is in your words")
+		j.w.add(Act, "", j.m.Tool, Nothing, "its label on the page is only partly in your words")
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "a step on the page, and what it is called promises nothing you did not ask for")
 	}

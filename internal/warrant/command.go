@@ -165,7 +165,7 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	case e.Has(shell.Wrecks):
 		return "it removes or overwrites far more than the work at hand", ""
 	case len(line.Anything) > 0:
-		return "it changes a file that is decided only when it runs", ""
+		return "which file it changes is known only when it runs", ""
 	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !(c.chosen(addresses) && c.sending()):
 		return "it may carry a secret away", ""
 	}
@@ -256,7 +256,7 @@ func (c *Context) pushes(line *shell.Line) (why, value string) {
 			words[k] = args[k].Text
 		}
 		if c.laid != nil {
-			const held = "what was written here since holds what %s at step %d brought, and others may not read that"
+			const held = "files written here hold results of %s (step %d), which others may not read"
 			return fmt.Sprintf(held, c.laid.tool, c.laid.step), c.laid.part
 		}
 		p := outgoing.Pushes(words, func(k int) bool { return args[k].Known })

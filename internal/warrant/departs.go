@@ -289,7 +289,7 @@ func (c *Context) another(w *wants, bodies []*arguments.Leaf) string {
 	content, says := wording.Meaning(given, c.vocabulary), wordSet(wording.Meaning(all, c.vocabulary))
 	switch {
 	case w.exact && !slices.ContainsFunc(w.texts, func(t string) bool { return strings.Contains(runOf(all), runOf(t)) }):
-		return "you said what this text says, and it is another one"
+		return "you gave this text, and this one differs"
 	case len(content) > 0 && !slices.ContainsFunc(content, func(v vocabulary.Word) bool { return says(&v) }):
 		return "you said what it is to say, and it does not say that"
 	case wording.Denies(given, c.vocabulary) && !wording.Denies(all, c.vocabulary):

@@ -76,7 +76,7 @@ func (j *judging) noAct(values []arguments.Leaf) bool {
 func (j *judging) steers(values []arguments.Leaf) {
 	j.w.Deed = Read
 	j.openable(values)
-	j.w.add(Act, "", j.m.Tool, Said, "the host steers itself with it, and reaches nobody")
+	j.w.add(Act, "", j.m.Tool, Said, "a tool of the host's own workings; it reaches nobody")
 }
 
 // openable judges the addresses in texts that somebody is shown, or works by.
@@ -208,7 +208,7 @@ func (j *judging) sums(l *arguments.Leaf) bool {
 	for _, word := range strings.Fields(l.Text) {
 		v := strings.Trim(word, ".,;:!?()[]\"'`*")
 		if isCode(v) && !j.c.index.Said(v) && !j.c.isOwn(v) {
-			j.w.add(Cargo, l.Path, v, Nothing, "a code in a summary, which whoever wrote what it sums up chose")
+			j.w.add(Cargo, l.Path, v, Nothing, "a code in a summary: it comes from the summarised text")
 		}
 	}
 	return true

@@ -36,7 +36,7 @@ func (j *judging) disclosed(l *arguments.Leaf) {
 		j.recited(l)
 	}
 	if code := c.packedIn(l.Text); code != "" {
-		j.w.add(Cargo, l.Path, code, Nothing, "a long code that nobody gave the agent: anything may be packed into it")
+		j.w.add(Cargo, l.Path, code, Nothing, "a long code of unknown origin: it may hide data")
 	}
 }
 
@@ -95,7 +95,7 @@ func (j *judging) coded(l *arguments.Leaf) {
 			continue
 		}
 		if e, _ := j.evidence(t, false); e < Followed {
-			j.w.add(Cargo, l.Path, t, Nothing, "a number that I could not find in your words, among words that are looked for")
+			j.w.add(Cargo, l.Path, t, Nothing, "the search holds a number that is not in your words")
 			return
 		}
 	}
@@ -129,7 +129,7 @@ func (j *judging) recited(l *arguments.Leaf) {
 			continue
 		}
 		if code := strings.Join(words[from:i+1], " "); i+1-from >= codeWords && !c.index.Said(code) {
-			j.w.add(Cargo, l.Path, code, Nothing, "figures you did not say, among words that are looked for")
+			j.w.add(Cargo, l.Path, code, Nothing, "the search holds figures that you did not say")
 			return
 		}
 	}
@@ -161,7 +161,7 @@ func (j *judging) taken(l *arguments.Leaf) {
 			continue
 		}
 		if c.index.Stands(t, secret) && !c.index.Stands(t, open) {
-			j.w.add(Cargo, l.Path, t, Nothing, "it stands only in something secret that was read, and a look would carry it along")
+			j.w.add(Cargo, l.Path, t, Nothing, "it is from something secret that was read, and this lookup would send it")
 			return
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // code that a command is given, a link that leads to them.
 
 const (
-	deciding = "the file decides what this machine does next"
+	deciding = "this file is run or followed later"
 	endless  = "its path is too long to be judged"
 )
 
@@ -50,7 +50,7 @@ func (j *judging) writes(param, name, with string) {
 		}
 	}
 	if c.outside && c.past.led(name) && !c.saidFile(name) {
-		j.bad(false, "an earlier link decides which file this is", param, name+with)
+		j.bad(false, "this path may be a link that was made earlier", param, name+with)
 	}
 }
 
@@ -199,7 +199,7 @@ func (c *Context) writesTo(name string) (why, value string) {
 		return "it writes outside of the folder that is worked in", name
 	}
 	if c.outside && c.past.led(name) && !c.saidFile(name) {
-		return "an earlier link decides which file this is", name
+		return "this path may be a link that was made earlier", name
 	}
 	return "", ""
 }

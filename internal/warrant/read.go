@@ -241,7 +241,7 @@ func (j *judging) free(values []arguments.Leaf) {
 	}
 	switch {
 	case ordered:
-		j.w.add(Act, "", j.m.Tool, Nothing, "another server names it in what it says of itself, and I found nobody else who does")
+		j.w.add(Act, "", j.m.Tool, Nothing, "only another server's description names it")
 	case !j.c.others.Empty() && !Send.graverThan(j.w.Deed) && !j.looks && j.c.user.onlyAsks():
 		j.w.add(Act, "", j.m.Tool, Nothing, "I took what you said for a question and no more")
 	default:

@@ -158,7 +158,7 @@ func (w world) blind(text string, sources []string) string {
 	for _, step := range slices.Sorted(maps.Keys(c.guarded)) {
 		if !may(step) && c.unsaidWords(text, may) >= few {
 			return "it was worded after the result of step " + strconv.FormatUint(step, 10) + " was read, which " + c.guarded[step] +
-				", and could tell of it in words that I cannot find there"
+				", and may repeat it in other words"
 		}
 	}
 	return ""
@@ -376,7 +376,7 @@ func (p *pushed) blind(added []Added) string {
 		words := 0
 		for _, a := range added {
 			if words += p.c.unsaidWords(a.Text, p.free); words >= fewBlind {
-				const told = "it was made after the result of step %d was read, which %s, and could tell of it in other words"
+				const told = "it was made after the result of step %d was read, which %s, and may repeat it in other words"
 				return fmt.Sprintf(told, step, p.c.guarded[step])
 			}
 		}

@@ -399,7 +399,7 @@ func (j *judging) ofObject(l *arguments.Leaf) (e Evidence, why string, refused b
 	recorded := figure.MatchString(l.Text) && j.c.records.All().HasSum(l.Text, l.Path) // a number that a record has so
 	switch {
 	case guards && e <= Agent && !recorded:
-		return Nothing, "who may do what with it is yours to say", true
+		return Nothing, "access rights must come from you", true
 	case e < Said && selecting[arguments.LastWord(l.Path)] && j.c.selects(l.Text):
 		return Said, "it selects by your words", false
 	case e == Nothing && j.c.fullerTown(l.Path, l.Text):

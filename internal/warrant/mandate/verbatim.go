@@ -45,7 +45,7 @@ func (p *pass) exactly(v *Value, given []string) string {
 		}
 	}
 	if !found {
-		return "you said what this text says, and it is another one"
+		return "you gave this text, and this one differs"
 	}
 	if fills(rest) {
 		return whyFilled

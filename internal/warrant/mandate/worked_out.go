@@ -111,7 +111,7 @@ var (
 
 // chosen is why a value is not the agent's to choose.
 func (p *pass) chosen(v *Value, s *Source) string {
-	const why = "I could not tell that it does not matter which"
+	const why = "I could not tell that any will do"
 	switch {
 	case nested(v.Path), v.Flag, v.Sum, v.Act, v.Decides, v.Role != Measure && v.Role != Object, !leftOpen[p.call.Deed]:
 		return why
