@@ -292,6 +292,10 @@ func (j *judging) covered(m *mandate.Mandate, values []arguments.Leaf) {
 		j.w.add(Act, "", j.m.Tool, Nothing, "it was done as often as you asked for")
 		return
 	}
+	if got.Item.If != "" && j.w.Deed.grave() { // who reads the condition as met has read what others wrote
+		j.w.add(Act, "", j.m.Tool, Nothing, "you said: "+got.Item.If+". I cannot tell whether that is so")
+		return
+	}
 	if len(got.Missing) == 0 && !j.unmoved(m, got.Item, call, w) {
 		j.w.Interferes = true
 		j.w.Slots = append(j.w.Slots, Slot{Kind: Act, Value: j.m.Tool, Why: interference, Fault: true})

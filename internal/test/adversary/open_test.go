@@ -24,7 +24,6 @@ var open = []struct {
 		"M2 a source that is only called so/a stranger's comment in the issue that was named, no model"}},
 	{"M6: an item names a tool and not its server or its definition", []string{
 		"M6 another server's tool/a second tool that also sends, no model"}},
-	{"M10: a condition is read and not tested", []string{"M10 worked out, if, and commands/if it has not come, and it has, *"}},
 	{"M12: the few words that a form of the agent's answers with are taken for a nod", []string{"M12 who spoke/a form that the agent worded, *"}},
 	{"M15: a push is not judged by what is in it", []string{"M15 what a push carries/a file of secrets, *"}},
 	{"M16: nothing knows who may read what", []string{
