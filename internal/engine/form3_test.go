@@ -88,7 +88,7 @@ func TestTheThirdFormIsHeldToItsItems(t *testing.T) {
 		"what a page names":              {[]tool.Call{folder}, share("f-66"), policy.Confirm, "made for this"},
 		"what nobody made yet":           {nil, share("f-17"), policy.Confirm, "made for this"},
 		"what does not matter":           {nil, call("book_seat", `{"class":"second"}`), policy.Allow, ""},
-		"what is not listed":             {nil, call("book_seat", `{"class":"sleeper"}`), policy.Confirm, "does not matter"},
+		"what is not listed":             {nil, call("book_seat", `{"class":"sleeper"}`), policy.Confirm, "any will do"},
 		"an entry of the list":           {nil, call("archive_note", `{"note_id":"z1"}`), policy.Allow, ""},
 		"the one that is left out":       {nil, call("archive_note", `{"note_id":"z2"}`), policy.Confirm, "you excepted it"},
 		"what is shown first":            {nil, call("update_setting", `{"name":"Pumpe","value":"2"}`), policy.Confirm, "you wanted to see it first"},

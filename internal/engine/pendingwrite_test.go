@@ -178,6 +178,30 @@ func TestDecisionsOfOneSessionFlyTogether(t *testing.T) {
 	}
 }
 
+// SEQ-09: nor has one a permit before its own is written where others were asked about the call first, and the session was let go meanwhile.
+func TestADecisionThatOthersWereAskedAboutWaitsForItsRecord(t *testing.T) {
+	p := newPier()
+	w := newWorldOn(t, "", p).with(nil, &gate{rule: func(engine.Check) engine.Ruling { return engine.Ruling{Allow: true, By: "webhook"} }})
+	const n = 16
+	got := callers(w, p, n)
+	for answers := 0; answers < n; {
+		select {
+		case a := <-got:
+			answers++
+			if a.err != nil || a.v.Permit == nil {
+				t.Errorf("%+v, %v", a.v, a.err)
+			}
+			if have := decided(w); have < answers {
+				t.Fatalf("%d callers have an answer, and %d records are written", answers, have)
+			}
+		default:
+			if p.ready() > 0 {
+				p.land(nil)
+			}
+		}
+	}
+}
+
 // SEQ-09: where one of them is lost, its caller has no permit, and those behind it are decided again.
 func TestADecisionThatIsLostLetsNothingThrough(t *testing.T) {
 	for _, lost := range []int{0, 1, 3, 7} {
