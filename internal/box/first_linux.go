@@ -37,13 +37,16 @@ type first struct {
 
 	mu       sync.Mutex
 	commands map[int]running // guarded by mu: by their processes
-	seen     map[syscall.Signal]time.Time
+	seen     map[syscall.Signal]sentToAll
 }
 
 // running is a command that has not ended.
 type running struct {
 	id    int
 	leads bool // it leads a session of its own
+	// handed is how many of the signals that this process was sent are accounted for: those of before it, and those that its owner handed on
+	// after the whole group had them.
+	handed map[syscall.Signal]int
 }
 
 func beFirst() int {
@@ -58,7 +61,7 @@ func beFirst() int {
 		fmt.Fprintf(os.Stderr, "tidemark: reach the box's owner: %v\n", err)
 		return ExitNoBox
 	}
-	f := &first{wire: &wire{conn: conn.(*net.UnixConn)}, commands: map[int]running{}, seen: map[syscall.Signal]time.Time{}}
+	f := &first{wire: &wire{conn: conn.(*net.UnixConn)}, commands: map[int]running{}, seen: map[syscall.Signal]sentToAll{}}
 	children, signals := make(chan os.Signal, 1), make(chan os.Signal, 64) // apart: a flood of others must not hide that a child ended
 	signal.Notify(children, unix.SIGCHLD)
 	signal.Notify(signals, slices.Concat(Passed(), deadly())...)
@@ -183,7 +186,7 @@ func (f *first) start(m message, files []*os.File) {
 	f.mu.Lock()
 	pid, err := f.launch(m, files)
 	if err == nil {
-		f.commands[pid] = running{m.ID, m.Leads}
+		f.commands[pid] = running{m.ID, m.Leads, f.sent()}
 	}
 	f.mu.Unlock()
 	if err == nil {
@@ -203,7 +206,8 @@ func (f *first) start(m message, files []*os.File) {
 func (f *first) heed(signals <-chan os.Signal) {
 	for s := range signals {
 		f.mu.Lock()
-		f.seen[s.(syscall.Signal)] = time.Now()
+		was := f.seen[s.(syscall.Signal)]
+		f.seen[s.(syscall.Signal)] = sentToAll{was.times + 1, time.Now()}
 		f.mu.Unlock()
 	}
 }
@@ -234,21 +238,67 @@ func (f *first) reap() {
 	}
 }
 
-// together is how long a signal that was sent to a whole group of processes may take to reach all of it.
-const together = 30 * time.Millisecond
+// sentToAll is how often this process was sent a signal, and when last.
+type sentToAll struct {
+	times int
+	last  time.Time
+}
+
+// sent is how often each signal was sent to this process by now. f.mu is held.
+func (f *first) sent() map[syscall.Signal]int {
+	out := map[syscall.Signal]int{}
+	for s, was := range f.seen {
+		out[s] = was.times
+	}
+	return out
+}
+
+const (
+	// together is how long a signal that was sent to a whole group of processes may take to reach all of it: on a machine with much to do
+	// its members are not woken at once.
+	together = 250 * time.Millisecond
+	// apart is from when on a signal that its owner hands on is another one than was sent here.
+	apart = 5 * time.Second
+)
 
 // pass hands a command a signal that its owner was sent. A signal that this process was sent as well went to the whole group, as the
-// terminal sends it, and has reached the command already.
+// terminal sends it, and has reached the command already. Each such one takes back one that is handed on, however late it comes.
 func (f *first) pass(id int, s syscall.Signal) {
 	if f.lead(id, s) {
 		return
 	}
-	time.Sleep(together)
+	for until := time.Now().Add(together); !f.reached(id, s); time.Sleep(together / 50) {
+		if time.Now().After(until) {
+			f.hand(id, s)
+			return
+		}
+	}
+}
+
+// reached reports whether a signal was sent to the whole group and so to a command, once for each time that it was.
+func (f *first) reached(id int, s syscall.Signal) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if time.Since(f.seen[s]) < 4*together {
-		return
+	was := f.seen[s]
+	for _, of := range f.commands {
+		if of.id != id {
+			continue
+		}
+		if time.Since(was.last) > apart {
+			of.handed[s] = was.times // nobody handed it on, so it is none of what comes now
+		}
+		if of.handed[s] < was.times {
+			of.handed[s]++
+			return true
+		}
 	}
+	return false
+}
+
+// hand sends a command a signal.
+func (f *first) hand(id int, s syscall.Signal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for pid, of := range f.commands {
 		if of.id == id {
 			_ = syscall.Kill(pid, s)
