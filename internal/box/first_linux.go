@@ -44,8 +44,8 @@ type first struct {
 type running struct {
 	id    int
 	leads bool // it leads a session of its own
-	// handed is how many of the signals that this process was sent are accounted for: those of before it, and those that its owner handed on
-	// after the whole group had them.
+	// handed is how many of the signals that this process was sent are accounted for: those of before it, and those that its owner
+	// handed on after the whole group had them.
 	handed map[syscall.Signal]int
 }
 

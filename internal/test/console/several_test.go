@@ -135,7 +135,7 @@ func TestWhatIsApprovedAlone(t *testing.T) {
 		}
 	}
 	other := w.ask("s2")
-	p.get(together(mail, other)).want(t, http.StatusConflict, "another conversation")
+	p.get(together(mail, other)).want(t, http.StatusConflict, "another session")
 	p.get(together(mail, mail)).want(t, http.StatusConflict, "named twice")
 	p.get(several).want(t, http.StatusBadRequest, "No question was ticked")
 	many := w.asksMore("s", question.MaxTogether+1)
