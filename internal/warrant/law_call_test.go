@@ -133,6 +133,8 @@ func TestPropertyAConstantNeverStandsInForWhatTheUserNamed(t *testing.T) {
 		{"Rename the boat Tern to Petrel", "rename_boat", "boat_id", `{"name":"Petrel"}`},
 		{"Remove Tom from the rota", "update_rota", "member", `{"rota":"rota"}`},
 		{"Label mail 17 as done", "label_mail", "mail", `{"label":"done"}`},
+		{"Change the shift of Tom to Monday", "update_shift", "account", `{"shift":"Monday"}`},
+		{"Change the shift of Tom to Monday", "update_shift", "user", `{"shift":"Monday"}`},
 	}
 	constants := rapid.SampledFrom(strings.Fields("me self @me primary default inbox all none main master head ALL Main true null"))
 	rapid.Check(t, func(t *rapid.T) {

@@ -379,13 +379,13 @@ func (c *Context) Whence(value string) Whence {
 func (c *Context) Among(s mandate.Set, value string) bool { return c.records.All().Holds(s, value) }
 
 // constant reports whether a value is a word of the interface and names nobody and nothing of its own. Words
-// for oneself count as an aim only where the user speaks of themselves; for what cannot be taken back no
-// constant says which thing is meant.
+// for oneself count only where the user speaks of themselves, and elsewhere than as an aim only behind a
+// parameter for an account; for what cannot be taken back no constant says which thing is meant.
 func (j *judging) constant(low string, aim bool) bool {
 	if aim {
 		return accounts[low] && j.c.user.speaksOfSelf()
 	}
-	return j.usual(low) && !j.w.Deed.graverThan(Change)
+	return j.usual(low) && !j.w.Deed.graverThan(Change) && (!accounts[low] || j.c.user.speaksOfSelf())
 }
 
 // usual reports whether a value is what an interface calls the one that everybody has, of the kind that its parameter is for.
